@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it as base } from 'vitest';
 import { DividedLedger } from '../../sim/virtual/memory-store.js';
 import { gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
 import { engineId, NO_STEPS, tokens } from '../../src/index.js';
@@ -7,8 +7,12 @@ import { claimOf as claim } from '../support/shared-desk.js';
 
 const ENGINE = engineId('e');
 const WINDOW = 8;
+const [a, b] = [gatewayId('a'), gatewayId('b')];
 
 const claimOf = (facts: Partial<EngineClaim>): EngineClaim => claim(ENGINE, { window: WINDOW, ...facts });
+
+/** A test with a ledger in which nobody has claimed yet. */
+const it = base.extend('ledger', () => new DividedLedger(ENGINE));
 
 const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 const slotsOf = (ledger: DividedLedger) => [...ledger.parts().values()].map(({ slots = 0 }) => slots);
@@ -50,9 +54,7 @@ describe('an engine’s ledger', () => {
     );
   });
 
-  it('gives a freed slot to the better level, whichever gateway freed it', () => {
-    const ledger = new DividedLedger(ENGINE);
-    const [a, b] = [gatewayId('a'), gatewayId('b')];
+  it('gives a freed slot to the better level, whichever gateway freed it', ({ ledger }) => {
     ledger.claim(a, claimOf({ waiting: [0, 0, 9] }));
     ledger.claim(a, claimOf({ inFlight: 8, keeps: 8, waiting: [0, 0, 1] }));
     ledger.claim(b, claimOf({ waiting: [0, 2] }));
@@ -63,8 +65,9 @@ describe('an engine’s ledger', () => {
     expect(ledger.parts().get(b)).toMatchObject({ slots: 1, inFlight: 7 });
   });
 
-  it('takes a slot above a share that is no whole number from as many gateways as wait for one, once they have used it', () => {
-    const ledger = new DividedLedger(ENGINE);
+  it('takes a slot above a share that is no whole number from as many gateways as wait for one, once they have used it', ({
+    ledger,
+  }) => {
     const claim = (id: string, inFlight: number, waiting = [WINDOW]) =>
       ledger.claim(gatewayId(id), claimOf({ inFlight, keeps: inFlight, waiting }));
     const slots = (...ids: string[]) => ids.map((id) => ledger.partOf(gatewayId(id))?.slots);
@@ -81,22 +84,19 @@ describe('an engine’s ledger', () => {
     expect(slots('a', 'b', 'c')).toEqual([2, 3, 3]);
   });
 
-  it('counts calls in flight at once that it has not given slots for, as after it lost its memory', () => {
-    const ledger = new DividedLedger(ENGINE);
-    ledger.claim(gatewayId('a'), claimOf({ inFlight: 6, keeps: 8 }));
-    expect(ledger.parts().get(gatewayId('a'))).toMatchObject({ slots: 8 });
-    ledger.claim(gatewayId('b'), claimOf({ inFlight: 5, keeps: 5, waiting: [1] }));
+  it('counts calls in flight at once that it has not given slots for, as after it lost its memory', ({ ledger }) => {
+    ledger.claim(a, claimOf({ inFlight: 6, keeps: 8 }));
+    expect(ledger.parts().get(a)).toMatchObject({ slots: 8 });
+    ledger.claim(b, claimOf({ inFlight: 5, keeps: 5, waiting: [1] }));
     // 13 for a window of 8: nothing is given, and neither starts a call, until enough have ended.
     expect(slotsOf(ledger)).toEqual([4, 4]);
-    ledger.claim(gatewayId('a'), claimOf({ inFlight: 4, keeps: 4, waiting: [9] }));
+    ledger.claim(a, claimOf({ inFlight: 4, keeps: 4, waiting: [9] }));
     expect(slotsOf(ledger)).toEqual([4, 4]);
-    ledger.claim(gatewayId('b'), claimOf({ inFlight: 4, keeps: 4, waiting: [1] }));
+    ledger.claim(b, claimOf({ inFlight: 4, keeps: 4, waiting: [1] }));
     expect(slotsOf(ledger)).toEqual([4, 4]);
   });
 
-  it('tells each gateway what the others have and want, and nothing of its own', () => {
-    const ledger = new DividedLedger(ENGINE);
-    const [a, b] = [gatewayId('a'), gatewayId('b')];
+  it('tells each gateway what the others have and want, and nothing of its own', ({ ledger }) => {
     const held = { inFlight: 2, loadTokens: tokens(30), weight: 0.5, steps: [1, 2, 3, 4, 5], activeTokens: tokens(20), claimTokens: tokens(10), cachedTokens: tokens(40), ended: 5 }; // prettier-ignore
     ledger.claim(a, claimOf({ ...held, keeps: 2, waiting: [0, 9] }));
     const nothing = { inFlight: 0, loadTokens: 0, weight: 0, steps: NO_STEPS, activeTokens: 0, claimTokens: 0, cachedTokens: 0, ended: 0 }; // prettier-ignore
@@ -108,9 +108,7 @@ describe('an engine’s ledger', () => {
     expect(ledger.partOf(a)).toMatchObject({ ...nothing, waitingGateways: 1, waitingLevel: 1 });
   });
 
-  it('follows a window that shrinks, however many calls wait', () => {
-    const ledger = new DividedLedger(ENGINE);
-    const [a, b] = [gatewayId('a'), gatewayId('b')];
+  it('follows a window that shrinks, however many calls wait', ({ ledger }) => {
     for (const id of [a, b]) ledger.claim(id, claimOf({ window: 9, waiting: [9] }));
     const running = slotsOf(ledger);
     for (let round = 0; round < 9; round += 1)

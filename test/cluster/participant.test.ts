@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it as base, vi } from 'vitest';
 import { gatewayId, Participant } from '../../cluster/index.js';
 import { MemoryStore } from '../../sim/virtual/memory-store.js';
 import { identify } from '../../sidecar/cluster/ask.js';
@@ -82,16 +82,22 @@ class Node {
   }
 }
 
-async function two(): Promise<readonly [Node, Node]> {
-  const store = new MemoryStore({ programsMax: 100, keysMax: 100 });
-  const nodes = [new Node(store, 'a'), new Node(store, 'b')] as const;
-  for (const node of nodes) for (const engine of ['E', 'F']) await node.joined(engine);
-  return nodes;
-}
+/** A test with two gateways, before the same two engines. */
+const it = base
+  .extend('nodes', async () => {
+    const store = new MemoryStore({ programsMax: 100, keysMax: 100 });
+    const nodes = [new Node(store, 'a'), new Node(store, 'b')] as const;
+    for (const node of nodes) for (const engine of ['E', 'F']) await node.joined(engine);
+    return nodes;
+  })
+  .extend('a', ({ nodes }) => nodes[0])
+  .extend('b', ({ nodes }) => nodes[1]);
 
 describe('a gateway of a cluster', () => {
-  it('gives an engine no call before it has slots, and all gateways together no more than the window', async () => {
-    const [a, b] = await two();
+  it('gives an engine no call before it has slots, and all gateways together no more than the window', async ({
+    a,
+    b,
+  }) => {
     for (let i = 0; i < 3 * WINDOW; i += 1) for (const node of [a, b]) node.tell(arrived(`${i}`));
     await settled();
     for (const engine of ['E', 'F'])
@@ -108,8 +114,7 @@ describe('a gateway of a cluster', () => {
     expect(node.desk.engine('E').inFlight).toBe(1);
   });
 
-  it('claims an engine anew that has gone and come back', async () => {
-    const [a, b] = await two();
+  it('claims an engine anew that has gone and come back', async ({ a, b }) => {
     a.tell({ type: 'engineDrained', engine: engineId('E') });
     await settled();
     expect(b.desk.engine('E').window).toBe(WINDOW);
@@ -119,16 +124,14 @@ describe('a gateway of a cluster', () => {
     expect(a.desk.engine('E').inFlight + a.desk.engine('F').inFlight).toBe(2);
   });
 
-  it('leaves its slots to the others when it ends', async () => {
-    const [a, b] = await two();
+  it('leaves its slots to the others when it ends', async ({ a, b }) => {
     expect(b.desk.engine('E').window).toBeLessThan(WINDOW);
     await a.cluster.close();
     await settled();
     expect(b.desk.engine('E').window).toBe(WINDOW);
   });
 
-  it('runs a program where other gateways have run it, with its service', async () => {
-    const [a, b] = await two();
+  it('runs a program where other gateways have run it, with its service', async ({ a, b }) => {
     const home = await a.run('1');
     expect(await b.run('2')).toBe(home);
     expect(a.heard).toContainEqual({ type: 'programMoved', program: PROGRAM });
@@ -137,8 +140,7 @@ describe('a gateway of a cluster', () => {
     expect(a.desk.program(PROGRAM).serviceMs).toBeGreaterThanOrEqual(2000);
   });
 
-  it('asks for a program until it is its own, and not for those that it has made', async () => {
-    const [a, b] = await two();
+  it('asks for a program until it is its own, and not for those that it has made', async ({ a, b }) => {
     await a.run('1');
     expect(a.cluster.owns(PROGRAM)).toBe(true);
     await b.run('2');
@@ -153,23 +155,20 @@ describe('a gateway of a cluster', () => {
     expect(a.cluster.owns(PROGRAM)).toBe(false);
   });
 
-  it('asks once for a program that several calls wait for', async () => {
-    const [a, b] = await two();
+  it('asks once for a program that several calls wait for', async ({ a, b }) => {
     await a.run('1');
     await Promise.all([b.cluster.take(PROGRAM, ''), b.cluster.take(PROGRAM, '')]);
     expect(b.cluster.takes).toEqual({ new: 0, kept: 0, moved: 1, unanswered: 0 });
   });
 
-  it('does not own a program that has moved while it asked for it', async () => {
-    const [a] = await two();
+  it('does not own a program that has moved while it asked for it', async ({ a }) => {
     const asking = a.cluster.take(PROGRAM, '');
     a.cluster.moved(PROGRAM);
     await asking;
     expect(a.cluster.owns(PROGRAM)).toBe(false);
   });
 
-  it('tells the others a program’s home while its first call runs', async () => {
-    const [a, b] = await two();
+  it('tells the others a program’s home while its first call runs', async ({ a, b }) => {
     await a.cluster.take(PROGRAM, '');
     a.tell(arrived('1', { program: PROGRAM, prompt: LONG }));
     a.cluster.placed(PROGRAM);
@@ -177,8 +176,7 @@ describe('a gateway of a cluster', () => {
     expect(await b.cluster.take(PROGRAM, '')).toMatchObject({ home: a.desk.dispatchOf('1')!.engine });
   });
 
-  it('ends a program for all', async () => {
-    const [a, b] = await two();
+  it('ends a program for all', async ({ a, b }) => {
     await a.run('1');
     b.cluster.ended(PROGRAM);
     await settled();
@@ -186,8 +184,7 @@ describe('a gateway of a cluster', () => {
     expect(b.cluster.takes).toMatchObject({ new: 1 });
   });
 
-  it('finds the program of a conversation by what another gateway has answered', async () => {
-    const [a, b] = await two();
+  it('finds the program of a conversation by what another gateway has answered', async ({ a, b }) => {
     const tenant = tenantId('t');
     a.cluster.shared.remember(tenant, 'k', PROGRAM);
     const sought = { keys: ['unknown', 'k'], source: 'history' };

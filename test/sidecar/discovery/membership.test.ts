@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it as base } from 'vitest';
 import type { EngineConfig } from '../../../sidecar/config/schema.js';
 import { Membership } from '../../../sidecar/discovery/membership.js';
 import type { Engine, Fleet } from '../../../sidecar/engines/index.js';
@@ -45,31 +45,29 @@ class Stage {
   }
 }
 
-const withSource = () => {
+/** A test with a configured engine, and a source. */
+const it = base.extend('stage', () => {
   const stage = new Stage();
   stage.membership.configure(engines('own'), ['s']);
   return stage;
-};
+});
 
 describe('engines of a source', () => {
-  it('join at once, and leave when they have been missing for the grace', () => {
-    const stage = withSource();
+  it('join at once, and leave when they have been missing for the grace', ({ stage }) => {
     expect(stage.found('s', ['a', 'b'])).toEqual(['a', 'b', 'own']);
     expect(stage.found('s', ['b'])).toEqual(['a', 'b', 'own']);
     expect(stage.found('s', ['b'])).toEqual(['a', 'b', 'own']);
     expect(stage.found('s', ['b'])).toEqual(['b', 'own']);
   });
 
-  it('stay when they are missing from one look only, however often', () => {
-    const stage = withSource();
+  it('stay when they are missing from one look only, however often', ({ stage }) => {
     for (let round = 0; round < 5; round += 1) {
       expect(stage.found('s', ['a', 'b'])).toEqual(['a', 'b', 'own']);
       expect(stage.found('s', ['b'])).toEqual(['a', 'b', 'own']);
     }
   });
 
-  it('leave one by one, and the last too, if they are not up and the source may list none', () => {
-    const stage = withSource();
+  it('leave one by one, and the last too, if they are not up and the source may list none', ({ stage }) => {
     stage.mayBeEmpty = true;
     stage.found('s', ['a', 'b']);
     stage.down.add('a');
@@ -80,8 +78,7 @@ describe('engines of a source', () => {
     expect(stage.ids).toEqual(['own']);
   });
 
-  it('stay while the source lists none, or none that is up', () => {
-    const stage = withSource();
+  it('stay while the source lists none, or none that is up', ({ stage }) => {
     stage.found('s', ['a', 'b']);
     for (let look = 0; look < 5; look += 1) expect(stage.found('s', [])).toEqual(['a', 'b', 'own']);
     stage.down.add('c');
@@ -115,14 +112,13 @@ describe('engines of a source', () => {
     expect(stage.membership.originOf(engineId('y'))).toBe('t');
   });
 
-  it('of a source that is not configured are nobody’s', () => {
-    expect(withSource().found('late', ['a'])).toEqual(['own']);
+  it('of a source that is not configured are nobody’s', ({ stage }) => {
+    expect(stage.found('late', ['a'])).toEqual(['own']);
   });
 });
 
 describe('changes by hand', () => {
-  it('are left alone by sources', () => {
-    const stage = withSource();
+  it('are left alone by sources', ({ stage }) => {
     stage.found('s', ['a', 'b']);
     stage.membership.add(engine('mine'));
     stage.membership.remove(engineId('a'));
@@ -131,16 +127,14 @@ describe('changes by hand', () => {
     expect(() => stage.membership.add(engine('b'))).toThrow(expect.objectContaining({ code: 'engine_exists' }));
   });
 
-  it('of an engine end when its source has dropped it', () => {
-    const stage = withSource();
+  it('of an engine end when its source has dropped it', ({ stage }) => {
     stage.found('s', ['a', 'b']);
     stage.membership.remove(engineId('a'));
     for (let look = 0; look < 4; look += 1) expect(stage.found('s', ['b'])).toEqual(['b', 'own']);
     expect(stage.found('s', ['a', 'b'])).toEqual(['a', 'b', 'own']);
   });
 
-  it('end at a reload, and an engine that was removed may be added', () => {
-    const stage = withSource();
+  it('end at a reload, and an engine that was removed may be added', ({ stage }) => {
     stage.found('s', ['a']);
     stage.membership.remove(engineId('a'));
     stage.membership.add(engine('a', 'http://moved:1'));
@@ -154,8 +148,9 @@ describe('changes by hand', () => {
 });
 
 describe('a reload', () => {
-  it('keeps what it drops until the new engines have had their time, and refuses ids that are there twice', () => {
-    const stage = withSource();
+  it('keeps what it drops until the new engines have had their time, and refuses ids that are there twice', ({
+    stage,
+  }) => {
     stage.found('s', ['a']);
     expect(() => stage.membership.configure(engines('x', 'x'), [])).toThrow(
       expect.objectContaining({ code: 'engine_exists' }),

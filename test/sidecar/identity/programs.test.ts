@@ -1,15 +1,14 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { tenantId } from '../../../src/index.js';
-import { createCaller, DEFAULT_SOURCES, type Sent } from './caller.js';
+import { createCaller, DEFAULT_SOURCES, it, type Sent } from './caller.js';
 
 describe('sub-agents that know their parent only', () => {
   const child = (id: string, parent?: string): Sent => ({
     headers: { 'x-session-id': id, ...(parent === undefined ? {} : { 'x-parent-session-id': parent }) },
   });
 
-  it('are threads of the root, however deep', () => {
-    const { identify: call } = createCaller();
+  it('are threads of the root, however deep', ({ identify: call }) => {
     const root = call(child('root'));
     expect(call(child('a', 'root'))).toMatchObject({ program: root.program, thread: 'a' });
     expect(call(child('b', 'a'))).toMatchObject({ program: root.program, thread: 'b' });
@@ -17,8 +16,7 @@ describe('sub-agents that know their parent only', () => {
     expect(call(child('c'))).toMatchObject({ program: root.program, thread: 'c' });
   });
 
-  it('may go in circles without end', () => {
-    const { identify: call } = createCaller();
+  it('may go in circles without end', ({ identify: call }) => {
     expect(call(child('a', 'a'))).toMatchObject({ label: 'a', thread: '' });
     call(child('a', 'b'));
     call(child('b', 'c'));
@@ -70,8 +68,7 @@ describe('previous_response_id', () => {
     body: { input: 'go on', ...(previous === undefined ? {} : { previous_response_id: previous }) },
   });
 
-  it('leads every turn to the program of the first', () => {
-    const { call, identify: ask } = createCaller();
+  it('leads every turn to the program of the first', ({ call, identify: ask }) => {
     const first = call(turn(), { id: 'r1' });
     const second = call(turn('r1'), { id: 'r2' });
     expect(second).toMatchObject({ program: first.program, source: 'previous_response_id' });
@@ -80,15 +77,13 @@ describe('previous_response_id', () => {
     expect(ask(turn('unheard')).source).toBe('none');
   });
 
-  it('keeps named programs and threads together', () => {
-    const { call, identify: ask } = createCaller();
+  it('keeps named programs and threads together', ({ call, identify: ask }) => {
     const named = call({ ...turn(), headers: { 'x-maitred-program': 'p', 'x-maitred-thread': 's' } }, { id: 'r1' });
     expect(ask(turn('r1'))).toMatchObject({ program: named.program, thread: 's', label: 'p' });
     expect(ask({ ...turn('r1'), headers: { 'x-maitred-program': 'q' } }).label).toBe('q');
   });
 
-  it('does not cross tenants, nor an end', () => {
-    const { call, identify: ask, identifier } = createCaller();
+  it('does not cross tenants, nor an end', ({ call, identify: ask, identifier }) => {
     const first = call(turn(), { id: 'r1' });
     expect(ask({ ...turn('r1'), tenant: 'other' }).source).toBe('none');
     identifier.ended(first.program);
@@ -122,15 +117,13 @@ describe('tenants', () => {
     );
   });
 
-  it('cannot reach another’s program through a parent', () => {
-    const { identify: call } = createCaller();
+  it('cannot reach another’s program through a parent', ({ identify: call }) => {
     const theirs = call({ tenant: 'a', headers: { 'x-session-id': 'p' } });
     const ours = call({ tenant: 'b', headers: { 'x-session-id': 's', 'x-parent-session-id': 'p' } });
     expect(ours.program).not.toBe(theirs.program);
   });
 
-  it('cannot name a program that was made here', () => {
-    const { identify: call } = createCaller();
+  it('cannot name a program that was made here', ({ identify: call }) => {
     const made = call({});
     for (const id of [made.label, made.program, 'new-1', '~new-1', 't~new-1']) {
       expect(call({ headers: { 'x-maitred-program': id } }).program).not.toBe(made.program);
@@ -170,8 +163,7 @@ describe('hostile ids', () => {
 });
 
 describe('names for operators', () => {
-  it('finds what a client calls its program', () => {
-    const { identify: call, identifier } = createCaller();
+  it('finds what a client calls its program', ({ identify: call, identifier }) => {
     const root = call({ headers: { 'x-session-id': 'p' } });
     const child = call({ headers: { 'x-session-id': 's', 'x-parent-session-id': 'p' } });
     expect(identifier.named(tenantId('t'), ' p ')).toBe(root.program);

@@ -1,20 +1,16 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
-  STREAM,
-  USAGE_EVENT,
-  chat,
-  fakeEngine,
+  type Answer,
+  begun,
   gate,
-  heldEngine,
-  metrics,
+  lone,
   named,
-  openChat,
   queueOf,
+  replies,
+  STREAM,
   stream,
   until,
-  waiting,
-  world,
-  type World,
+  USAGE_EVENT,
 } from '../gateway/world.js';
 import { plain, receiver, type Receiver, type Span } from './collector.js';
 
@@ -23,10 +19,15 @@ const traceparent = (flags: string) => `00-${CLIENT.trace}-${CLIENT.span}-${flag
 const traced = ({ url }: Receiver, more: object = {}) => ({ tracing: { otlp: { url, ...more } } });
 const SECRET = 'the prompt is nobody’s business';
 
-/** Drains the gateway, which sends the rest, and returns the spans. */
-async function spansOf({ gateway }: World, collector: Receiver): Promise<Span[]> {
-  await gateway.drain();
-  return collector.spans();
+/** A traced gateway before an engine. `spans` drains it, which sends the rest. */
+async function tracing(answer?: Answer, overrides: object = {}, more: object = {}) {
+  const collector = await receiver();
+  const all = await lone(answer, { ...traced(collector, more), ...overrides });
+  const spans = async (): Promise<Span[]> => {
+    await all.gateway.drain();
+    return collector.spans();
+  };
+  return { ...all, collector, spans };
 }
 
 const callOf = (spans: readonly Span[]) => spans.find(({ name }) => name !== 'program')!;
@@ -43,14 +44,13 @@ afterEach(() => void vi.unstubAllEnvs());
 
 describe('a traced call', () => {
   it('that streams is a child of its program, and the parent of the engine’s span', async () => {
-    const collector = await receiver();
-    const engine = await fakeEngine(stream([STREAM[0]!, STREAM[2]!, USAGE_EVENT, STREAM[3]!]));
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-key=k-123456');
-    const all = await world([engine], traced(collector));
+    const answer = stream([STREAM[0]!, STREAM[2]!, USAGE_EVENT, STREAM[3]!]);
+    const { collector, engine, chat, ...all } = await tracing(answer);
     const messages = [{ role: 'user', content: SECRET }];
-    await chat(all.url, { stream: true, max_tokens: 9, messages }, { ...named('run-1'), tracestate: 'left=over' });
-    await chat(all.url, { stream: true, messages }, named('run-1'));
-    const spans = await spansOf(all, collector);
+    await chat({ stream: true, max_tokens: 9, messages }, { ...named('run-1'), tracestate: 'left=over' });
+    await chat({ stream: true, messages }, named('run-1'));
+    const spans = await all.spans();
     const root = programOf(spans);
     const calls = spans.filter(({ name }) => name === 'chat m');
     expect(calls).toHaveLength(2);
@@ -84,11 +84,9 @@ describe('a traced call', () => {
   });
 
   it('continues its client’s trace', async () => {
-    const collector = await receiver();
-    const engine = await fakeEngine();
-    const all = await world([engine], traced(collector));
-    await chat(all.url, {}, { ...named('run-1'), traceparent: traceparent('01'), tracestate: 'a=b' });
-    const spans = await spansOf(all, collector);
+    const { engine, chat, ...all } = await tracing();
+    await chat({}, { ...named('run-1'), traceparent: traceparent('01'), tracestate: 'a=b' });
+    const spans = await all.spans();
     expect(spans).toHaveLength(1);
     expect(callOf(spans)).toMatchObject({ traceId: CLIENT.trace, parentSpanId: CLIENT.span });
     expect(engine.last.headers).toMatchObject({
@@ -98,52 +96,40 @@ describe('a traced call', () => {
   });
 
   it('is none if the client decided so, or by the share', async () => {
-    const collector = await receiver();
-    const engine = await fakeEngine();
-    const all = await world([engine], traced(collector, { sampleShare: 0 }));
-    await chat(all.url, {}, { ...named('run-1'), traceparent: traceparent('00') });
+    const { engine, chat, spans } = await tracing(undefined, {}, { sampleShare: 0 });
+    await chat({}, { ...named('run-1'), traceparent: traceparent('00') });
     expect(engine.last.headers['traceparent']).toBe(traceparent('00'));
-    await chat(all.url, {}, named('run-2'));
+    await chat({}, named('run-2'));
     expect(engine.last.headers['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-    expect(await spansOf(all, collector)).toEqual([]);
+    expect(await spans()).toEqual([]);
   });
 
   it('shows a client that left', async () => {
-    const collector = await receiver();
-    const hold = gate();
-    const engine = await fakeEngine(async (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(STREAM[0]);
-      await hold.opened;
-    });
-    const all = await world([engine], traced(collector));
-    const answer = await openChat(all.url, { stream: true }, named('run-1'));
+    const { openChat, counted, spans } = await tracing(begun());
+    const answer = await openChat({ stream: true }, named('run-1'));
     await answer.body[Symbol.asyncIterator]().next();
     answer.body.destroy();
-    await until(async () => (await metrics(all.adminUrl)).get('maitred_calls_ended_total{outcome="cancelled"}') === 1);
-    hold.open();
-    const call = callOf(await spansOf(all, collector));
+    await until(async () => (await counted('calls_ended_total{outcome="cancelled"}')) === 1);
+    const call = callOf(await spans());
     expect(call.status.code).toBe(0);
     expect(plain(call.attributes)).toMatchObject({ 'maitred.outcome': 'cancelled', 'error.type': 'client_gone' });
     expectOrder(call);
   });
 
   it('shows why it was refused, and leaves no program behind', async () => {
-    const collector = await receiver();
-    const { engine, open } = await heldEngine(stream());
+    const { opened, open } = gate();
     const limits = { queuedMax: 1, programsMax: 10 };
-    const all = await world([engine], {
-      ...traced(collector),
-      ...queueOf(60_000, { admission: { window: 1 } }),
-      limits,
-    });
-    const running = chat(all.url, { stream: true }, named('run-1'));
+    const held: Answer = (...asked) => opened.then(() => stream()(...asked));
+    const all = await tracing(held, { ...queueOf(60_000, { admission: { window: 1 } }), limits });
+    const { engine, chat } = all;
+    const running = chat({ stream: true }, named('run-1'));
     await until(() => engine.seen.length === 1);
-    const queued = chat(all.url, { stream: true }, named('run-2'));
-    await until(async () => (await waiting(all.adminUrl)) === 1);
-    expect((await chat(all.url, {}, named('run-3'))).status).toBe(429);
+    const queued = chat({ stream: true }, named('run-2'));
+    await until(async () => (await all.waiting()) === 1);
+    expect((await chat({}, named('run-3'))).status).toBe(429);
     open();
     await Promise.all([running, queued]);
-    const spans = await spansOf(all, collector);
+    const spans = await all.spans();
     const calls = spans.filter(({ name }) => name !== 'program');
     const spanOf = (name: string) => calls.find(({ attributes }) => plain(attributes)['maitred.program'] === name)!;
     expect(spanOf('run-3').status).toEqual({ code: 2, message: 'queue_full' });
@@ -161,11 +147,9 @@ describe('a traced call', () => {
   });
 
   it('shows each attempt of one that failed', async () => {
-    const collector = await receiver();
-    const engine = await fakeEngine((response) => void response.writeHead(500).end('no'));
-    const all = await world([engine], { ...traced(collector), limits: { attemptsMax: 2 } });
-    expect((await chat(all.url, {}, named('run-1'))).status).toBe(502);
-    const call = callOf(await spansOf(all, collector));
+    const { chat, spans } = await tracing(replies(500, 'no'), { limits: { attemptsMax: 2 } });
+    expect((await chat({}, named('run-1'))).status).toBe(502);
+    const call = callOf(await spans());
     const [dispatched, back] = ['maitred.dispatched', 'maitred.sent_back'];
     expect(call.events.map(({ name }) => name)).toEqual([dispatched, back, dispatched, back]);
     expect(call.status).toEqual({ code: 2, message: 'engine_failed' });
@@ -176,11 +160,10 @@ describe('a traced call', () => {
 
 describe('the program’s span', () => {
   it('ends with the program, and its id begins a new trace', async () => {
-    const collector = await receiver();
-    const all = await world([await fakeEngine()], traced(collector));
-    await chat(all.url, {}, { ...named('run-1'), 'x-maitred-final': 'true' });
-    await chat(all.url, {}, named('run-1'));
-    const roots = (await spansOf(all, collector)).filter(({ name }) => name === 'program');
+    const { chat, spans } = await tracing();
+    await chat({}, { ...named('run-1'), 'x-maitred-final': 'true' });
+    await chat({}, named('run-1'));
+    const roots = (await spans()).filter(({ name }) => name === 'program');
     expect(roots.map(({ attributes }) => plain(attributes)['maitred.cause'])).toEqual(['ended', 'shutdown']);
     expect(new Set(roots.map(({ traceId }) => traceId)).size).toBe(2);
   });
@@ -191,11 +174,10 @@ describe('a collector', () => {
     const collector = await receiver(how === 'silent' ? 0 : 400);
     const url = how === 'gone' ? 'http://127.0.0.1:1' : collector.url;
     vi.stubEnv('OTEL_BSP_MAX_QUEUE_SIZE', '3');
-    const all = await world([await fakeEngine()], { tracing: { otlp: { url } } });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => chat(all.url)));
+    const all = await lone(undefined, { tracing: { otlp: { url } } });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => all.chat()));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
-    const before = await metrics(all.adminUrl);
-    expect(before.get('maitred_trace_spans_total{result="dropped"}')).toBe(3);
+    expect(await all.counted('trace_spans_total{result="dropped"}')).toBe(3);
     const beganAt = performance.now();
     await all.gateway.close();
     expect(performance.now() - beganAt).toBeLessThan(30_000);
