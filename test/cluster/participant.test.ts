@@ -3,26 +3,14 @@ import { gatewayId, Participant } from '../../cluster/index.js';
 import { MemoryStore } from '../../sim/virtual/memory-store.js';
 import { identify } from '../../sidecar/cluster/ask.js';
 import { realClock } from '../../sidecar/cluster/open.js';
-import type { Identity } from '../../sidecar/identity/identity.js';
 import { engineId, modelId, programId, tenantId, type Event } from '../../src/index.js';
 import { Desk } from '../support/core-desk.js';
 import { arrived } from '../support/core-events.js';
+import { identityOf } from '../sidecar/identity/caller.js';
 
 const PROGRAM = programId('t:p');
 const WINDOW = 8;
 const LONG = 5000;
-
-const identityOf = (program = PROGRAM, more: Partial<Identity> = {}): Identity => ({
-  program,
-  label: 'p',
-  thread: '',
-  final: false,
-  source: 'none',
-  leaf: undefined,
-  renews: false,
-  sought: undefined,
-  ...more,
-});
 
 /** Rounds of claims and records are over. */
 const settled = () => vi.advanceTimersByTimeAsync(100);
@@ -189,7 +177,7 @@ describe('a gateway of a cluster', () => {
     a.cluster.shared.remember(tenant, 'k', PROGRAM);
     const sought = { keys: ['unknown', 'k'], source: 'history' };
     const found = await identify(b.cluster, tenant, identityOf(programId('t~new'), { sought }));
-    expect(found).toEqual(identityOf(PROGRAM, { label: 'p', source: 'history' }));
+    expect(found).toEqual(identityOf(PROGRAM, { source: 'history' }));
     const other = await identify(b.cluster, tenantId('other'), identityOf(programId('t~new'), { sought }));
     expect(other).toMatchObject({ program: 't~new', source: 'none' });
   });

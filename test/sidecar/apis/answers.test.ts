@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { apiFor, type Api, type JsonObject, type SseEvent, type StreamReader } from '../../../sidecar/apis/index.js';
+import type { Api, JsonObject, SseEvent, StreamReader } from '../../../sidecar/apis/index.js';
 import { GatewayError } from '../../../sidecar/errors.js';
-
-const api = (path: string): Api => apiFor(path)!;
-const chat = api('/v1/chat/completions');
-const completions = api('/v1/completions');
-const responses = api('/v1/responses');
-const messages = api('/v1/messages');
-const embeddings = api('/v1/embeddings');
+import { chat, completions, embeddings, messages, responses } from './api.js';
 
 const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], input: 'hi', prompt: 'hi' };
 

@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { apiFor, type Api } from '../../../sidecar/apis/index.js';
 import { refusalError } from '../../../sidecar/calls/endings.js';
 import { GatewayError, type ErrorCode } from '../../../sidecar/errors.js';
 import { callId, millis, type Reject } from '../../../src/index.js';
-
-const api = (path: string): Api => apiFor(path)!;
-const chat = api('/v1/chat/completions');
-const completions = api('/v1/completions');
-const responses = api('/v1/responses');
-const messages = api('/v1/messages');
-const embeddings = api('/v1/embeddings');
+import { api, chat, completions, embeddings, messages, responses } from './api.js';
 
 describe('errors', () => {
   const error = (code: ErrorCode) => new GatewayError(code, 'text', { param: 'p' });

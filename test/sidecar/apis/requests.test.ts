@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { apiFor, type Api, type JsonObject } from '../../../sidecar/apis/index.js';
+import { apiFor, type JsonObject } from '../../../sidecar/apis/index.js';
 import { GatewayError } from '../../../sidecar/errors.js';
+import { api } from './api.js';
 
 const CHAT = '/v1/chat/completions';
 const COMPLETIONS = '/v1/completions';
@@ -9,7 +10,6 @@ const MESSAGES = '/v1/messages';
 const COUNT = '/v1/messages/count_tokens';
 const EMBEDDINGS = '/v1/embeddings';
 
-const api = (path: string): Api => apiFor(path)!;
 const user = [{ role: 'user', content: 'hi' }];
 
 /** The invalid field that a refusal names; `undefined` if the request is accepted. */

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tenantId } from '../../../src/index.js';
-import { apiFor, type Api, type JsonObject } from '../../../sidecar/apis/index.js';
+import type { Api, JsonObject } from '../../../sidecar/apis/index.js';
 import { readBodyOf, type ReadBody } from '../../../sidecar/bodies/read.js';
 import { BodyReader } from '../../../sidecar/bodies/reader.js';
 import { fingerprintOf } from '../../../sidecar/identity/returning.js';
+import { chat as CHAT, messages as MESSAGES, responses as RESPONSES } from '../apis/api.js';
 import { configOf } from '../gateway/world.js';
 
 const ours = tenantId('ours');
@@ -21,13 +22,6 @@ const readerOf = (more: object = {}, beginningBytes = MB) => {
     return undefined;
   };
 };
-
-const api = (path: string): Api => {
-  const found = apiFor(path);
-  if (found === undefined) throw new Error(path);
-  return found;
-};
-const [CHAT, MESSAGES, RESPONSES] = [api('/v1/chat/completions'), api('/v1/messages'), api('/v1/responses')];
 
 /** All that is read, without what reading it cost. */
 const told = ({ raw, body, keys, facts, opening }: ReadBody, { list = '' }: Api) => ({

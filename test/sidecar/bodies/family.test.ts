@@ -8,6 +8,8 @@ const LONG = 'Once upon a time. '.repeat(1_000);
 
 const of = (body: object, model = 'm') => familyOf(model, readOpening(model, body as never), new TokenEstimator());
 const user = (content: string) => ({ role: 'user', content });
+const chat = (system: string, tools: object[] = TOOLS) =>
+  of({ messages: [{ role: 'system', content: system }, user('a')], tools })!;
 
 /** Requests in each API, of two programs of one family and of another family. */
 const APIS: Record<string, (system: string, words: string) => object> = {
@@ -49,8 +51,6 @@ it('reads prompts of token ids as well', () => {
 });
 
 describe('what changes from run to run', () => {
-  const chat = (system: string, tools: object[] = TOOLS) => of({ messages: [{ role: 'system', content: system }, user('a')], tools })!; // prettier-ignore
-
   it.each([
     ['an ISO time', '2026-11-25T12:20:47.123Z', '2027-01-02T03:04:05.006Z'],
     ['a date in words', 'Wednesday, November 25, 2026, 9:05 PM', 'Friday, May 1, 2026, 10:15 AM'],
@@ -83,8 +83,6 @@ describe('what changes from run to run', () => {
 });
 
 describe('a harness', () => {
-  const chat = (system: string, tools: object[] = TOOLS) => of({ messages: [{ role: 'system', content: system }, user('a')], tools })!; // prettier-ignore
-
   it('is told by the names of tools and the first words', () => {
     const { harness, id } = chat(`${SYSTEM} You work in /srv/ann/shop.`);
     const other = chat(`${SYSTEM} You work in /srv/bob/bank.`);

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said, type Sent, it } from './caller.js';
+import { chat, answer, createCaller, said, type Sent, it } from './caller.js';
 
 /** What a client that knows all of another's messages gains in the same tenant, as OPERATIONS says, and in another: nothing. */
 const WORDS = 'I shall look at the map of the whole valley first, and ask for the weather there after that.';
@@ -9,7 +8,6 @@ const asking = (task: string, id: string) => ({
   content: WORDS,
   tool_calls: [{ id, type: 'function', function: { name: 'ask', arguments: JSON.stringify({ task }) } }],
 });
-const chat = (...messages: JsonObject[]): Sent => ({ body: { messages } });
 const start = [said('system', 'You plan.'), said('user', 'Plan a walk.')];
 const turn = (task: string, id: string) => [
   { role: 'assistant', ...asking(task, id) },

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { it as base } from 'vitest';
-import { tenantId } from '../../../src/index.js';
+import { tenantId, type ProgramId } from '../../../src/index.js';
 import { apiFor, type JsonObject } from '../../../sidecar/apis/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import {
@@ -57,6 +57,21 @@ export const it = base
   .extend('call', ({ own }) => own.call)
   .extend('identify', ({ own }) => own.identify)
   .extend('identifier', ({ own }) => own.identifier);
+
+/** An identity that says nothing but its program. */
+export const identityOf = (program: ProgramId, more: Partial<Identity> = {}): Identity => ({
+  program,
+  label: 'p',
+  thread: '',
+  final: false,
+  source: 'none',
+  leaf: undefined,
+  renews: false,
+  sought: undefined,
+  ...more,
+});
+
+export const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 
 export const said = (role: string, content: string): JsonObject => ({ role, content });
 

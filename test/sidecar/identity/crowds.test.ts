@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { replay, type Engine, type Run } from './replay.js';
-import { createCaller, answer, said, it } from './caller.js';
+import { answer, chat, createCaller, it, said } from './caller.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { spread } from './spread.js';
 
@@ -9,6 +9,7 @@ const PHRASE = 'Thought: I need to use a tool to help me answer the question.';
 const CALLS = 8;
 /** More than a mark has seats. */
 const RUNS = 80;
+const ALL_APART = { programs: RUNS, precision: 1, recall: 1 };
 
 type Ids = 'random' | 'hashed' | 'kimi' | 'counted' | 'absent' | 'text';
 
@@ -85,23 +86,27 @@ describe(`${RUNS} runs in lockstep whose answers begin alike`, () => {
   it.each(rows)('are a program each with %s ids and a history that is %s', (ids, form) => {
     const runs = Array.from({ length: RUNS }, (_, i) => agent(`Do the task ${i}.`, form));
     const engine = engineOf(ids, () => true);
-    expect(scoreOf(runs, form === 'compacted' ? summaries(engine) : engine)).toEqual({
-      programs: RUNS,
-      precision: 1,
-      recall: 1,
-    });
+    expect(scoreOf(runs, form === 'compacted' ? summaries(engine) : engine)).toEqual(ALL_APART);
   });
 
   it.each(FORMS.slice(0, 3))('are a program each with random ids and equal words, in a history that is %s', (form) => {
     const runs = Array.from({ length: RUNS }, () => agent('Do it.', form));
-    const engine = engineOf('random', () => false);
-    expect(scoreOf(runs, engine)).toEqual({ programs: RUNS, precision: 1, recall: 1 });
+    expect(
+      scoreOf(
+        runs,
+        engineOf('random', () => false),
+      ),
+    ).toEqual(ALL_APART);
   });
 
   it('are the right number of programs where nothing tells them apart', () => {
     const runs = Array.from({ length: RUNS }, () => agent('Do it.', 'whole'));
-    const engine = engineOf('kimi', () => false);
-    expect(scoreOf(runs, engine).programs).toBe(RUNS);
+    expect(
+      scoreOf(
+        runs,
+        engineOf('kimi', () => false),
+      ).programs,
+    ).toBe(RUNS);
   });
 });
 
@@ -140,14 +145,9 @@ describe('agents one after another, with a clock in the system prompt', () => {
 
   it('are told apart by equal answers again once the crowd of equal ones is over', ({ call, identify, identifier }) => {
     const words = `${PHRASE} It is always the same tool, and always the same words.`;
-    const start = (system: string) =>
-      call({ body: { messages: [said('system', system), said('user', 'Go.')] } }, answer(words)).program;
-    const goOn = (system: string) =>
-      identify({
-        body: {
-          messages: [said('system', system), said('user', 'Go.'), said('assistant', words), said('user', 'On.')],
-        },
-      });
+    const begin = (system: string) => [said('system', system), said('user', 'Go.')];
+    const start = (system: string) => call(chat(...begin(system)), answer(words)).program;
+    const goOn = (system: string) => identify(chat(...begin(system), said('assistant', words), said('user', 'On.')));
     const crowd = Array.from({ length: 90 }, (_, i) => start(`It is ${i}.`));
     expect(goOn('It is late.').source).toBe('none');
     for (const program of crowd) identifier.ended(program);
@@ -189,7 +189,7 @@ describe('managers in lockstep, with sub-agents', () => {
     (gateways) => {
       const engine = delegating((run, call) => `Find a way for the journey ${run}, part ${call}.`);
       const identifier = gateways > 1 ? spread(gateways) : undefined;
-      expect(scoreOf(runs(RUNS, String), engine, identifier)).toEqual({ programs: RUNS, precision: 1, recall: 1 });
+      expect(scoreOf(runs(RUNS, String), engine, identifier)).toEqual(ALL_APART);
     },
   );
 

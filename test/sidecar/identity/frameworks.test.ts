@@ -1,10 +1,8 @@
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said, it } from './caller.js';
+import { answer, chat, createCaller, said, it } from './caller.js';
 
 /* Requests as agent frameworks send them besides plain conversations, in a few words of our own. */
 
-const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 const WORDS = 'First I shall look at the map of the whole valley, then I shall ask for the weather there.';
 const OTHER = 'The map shows two ways from the village to the pass, and one of them is closed in winter.';
 

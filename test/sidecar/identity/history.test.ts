@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said, it } from './caller.js';
+import { answer, chat, createCaller, said, it } from './caller.js';
 
 const LONG = 'The answer is long enough to be told from any other one, and is so from its first words on.';
-const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 const system = said('system', 'You help.');
 const ask = said('user', 'Do it.');
 const go = said('user', 'Go on.');

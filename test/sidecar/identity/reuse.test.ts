@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { saysRetry } from '../../../sidecar/identity/claims.js';
-import type { Activity, Identity } from '../../../sidecar/identity/identity.js';
+import type { Activity } from '../../../sidecar/identity/identity.js';
 import { Returning, fingerprintOf } from '../../../sidecar/identity/returning.js';
 import { programId, tenantId } from '../../../src/index.js';
-import { answer, createCaller, said } from './caller.js';
+import { answer, createCaller, identityOf, said } from './caller.js';
 
 const ask = said('user', 'Do it.');
 const first = { body: { messages: [ask] }, headers: { 'x-session-id': 'conv_0' } };
@@ -99,16 +99,7 @@ describe('a prompt_cache_key', () => {
 });
 
 const [ours, theirs] = [tenantId('ours'), tenantId('theirs')];
-const identity = (program: string, source: string): Identity => ({
-  program: programId(program),
-  label: program,
-  thread: '',
-  final: false,
-  source,
-  leaf: undefined,
-  renews: false,
-  sought: undefined,
-});
+const identity = (program: string, source: string) => identityOf(programId(program), { source });
 
 describe('who asked before', () => {
   it('is known by the same request of the same tenant, until it has come back', () => {

@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said, it } from './caller.js';
+import { answer, chat, createCaller, said, it } from './caller.js';
 
-const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 const calling = (name: string, args: unknown, id = 'call_1', content: string | null = null) => ({
   content,
   tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }],
