@@ -34,7 +34,7 @@ export function addDoctorCommand(program: Command): void {
     .description('find faults in settings, engines and a running gateway')
     .option('-c, --config <file>', 'the gateway’s configuration file')
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
-    .option('--no-calls', 'send no calls to the engines; some of their flags then stay unknown')
+    .option('--no-calls', 'send no calls to the engines: whether they answer, and some flags, stay unknown')
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
     const findings: Finding[] = [];

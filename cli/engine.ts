@@ -29,21 +29,12 @@ export function addEngineCommand(program: Command): void {
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one', inRange('port'), 8000)
     .addOption(presetOption('model and machine to imitate'))
-    .option(
-      '--host-tokens <tokens>',
-      'tokens that host memory keeps of what leaves the KV cache',
-      inRange('hostTokens'),
-    )
+    .option('--host-tokens <tokens>', 'tokens that host memory keeps of what leaves the cache', inRange('hostTokens'))
     .addOption(hostWritesOption())
     .option('--model <name>', 'name of the model it serves; may be repeated; absent: the preset’s', collect)
     .option('--fault <fault>', 'fault of its first call, then of the next, such as status=503; may be repeated', fault)
-    .action(async ({ preset, model, fault, ...rest }: EngineFlags) => {
-      const options = {
-        ...rest,
-        preset: preset.preset,
-        ...(model && { models: model }),
-        ...(fault && { faults: fault }),
-      };
+    .action(async ({ preset, model: models, fault: faults, ...rest }: EngineFlags) => {
+      const options = { ...rest, preset: preset.preset, ...(models && { models }), ...(faults && { faults }) };
       const engine = await startEngine(options).catch((error: unknown) => {
         // The engine's error about options that do not fit each other is wrong usage here, of flags.
         if (error instanceof TypeError)

@@ -50,10 +50,8 @@ async function run(command: Command, flags: TopFlags): Promise<void> {
   const { stdin: input, stdout: output } = process;
   const isTerminal = input.isTTY && output.isTTY && process.env['TERM'] !== 'dumb';
   if (isTerminal && !flags.once) return showLive({ read, why, url, sort, filter, intervalMs, input, output });
-  const lines = frame(
-    { url, sort, snapshot: await read({ sort, filter, offset: 0, limit: flags.limit }) },
-    tableWidth(output),
-  );
+  const snapshot = await read({ sort, filter, offset: 0, limit: flags.limit });
+  const lines = frame({ url, sort, snapshot }, tableWidth(output));
   process.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(''));
 }
 

@@ -137,10 +137,11 @@ function callFindings(subject: string, { called, unlisted, load }: Examination):
   if (status === 401 || status === 403) return [broken(subject, `refuses a call, with status ${status}`, SET_KEY)];
   if (status === 404 && unlisted.includes(model)) return [];
   const how = status === undefined ? 'does not answer' : status === 200 ? 'answers no completion to' : `answers ${status} to`; // prettier-ignore
-  // One that is busy may be late; a model of embeddings refuses.
+  const isRefused = status !== undefined && status >= 400 && status < 500;
+  // One that is busy may be late.
   const isBusy = status === undefined && (load.running ?? 0) + (load.waiting ?? 0) > 0;
-  const level = isBusy || (status !== undefined && status >= 400 && status < 500) ? warning : broken;
-  return [level(subject, `${how} a small call for ${model} at ${path}`, 'send it one yourself: its log tells more')];
+  const advice = `${isRefused ? 'nothing is wrong if it serves embeddings alone; otherwise ' : ''}send it one yourself: its log tells more`;
+  return [(isRefused || isBusy ? warning : broken)(subject, `${how} a small call for ${model} at ${path}`, advice)];
 }
 
 export const someOf = (names: readonly string[]): string =>

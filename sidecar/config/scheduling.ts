@@ -15,11 +15,7 @@ const msPerToken = z.number().min(0).max(1e4);
 export const policy = z.strictObject({
   name: note(z.enum(POLICY_NAMES).default(ranking.name), 'Order of waiting calls.', 'Autellix'),
   firstQuantumMs: note(ms(1).default(ranking.firstQuantumMs), 'Service in level 0; each level doubles it.', MEASURED),
-  charge: note(
-    z.enum(CHARGE_NAMES).default(ranking.charge),
-    'Charge of a program: all its calls (`work`), or its longest chain (`chain`).',
-    ORDER,
-  ),
+  charge: note(z.enum(CHARGE_NAMES).default(ranking.charge), 'All calls of a program, or its longest `chain`.', ORDER),
   order: note(
     z.enum(ORDER_NAMES).default(ranking.order),
     'Order of `plas`: by the rest to expect (`learnt`), or by the time had (`attained`, the paper’s).',
