@@ -102,8 +102,9 @@ function healthFindings(subject: string, engine: EngineConfig, found: Examinatio
   const { adapter, load, models, listed, unlisted, called } = found;
   const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
   const isLacking = listed.length > 0 && called?.status === 404 && unlisted.includes(called.model);
-  const lost = called?.isAnswered === false ? [...unlisted, called.model] : unlisted;
-  const served = [...(models?.keys() ?? [])].filter((name) => !lost.includes(name));
+  // One that fails a call may fail all.
+  const isMute = called?.isAnswered === false && !isRefused(called);
+  const served = isMute ? [] : [...(models?.keys() ?? [])].filter((name) => !unlisted.includes(name));
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const odd = oddLimits(engine, load);
   const instead = listed.length === 0 ? '' : `; it lists ${someOf(listed)}`;
@@ -130,6 +131,9 @@ function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }:
   return hostTier === undefined ? [] : [note(subject, `it has a host tier of unknown size${name}`, advice)];
 }
 
+/** Whether the call itself was at fault: another may be right. */
+const isRefused = ({ status = 0 }: { readonly status: number | undefined }) => status >= 400 && status < 500;
+
 /** A small call that failed, unless the finding of its model says so. */
 function callFindings(subject: string, { called, unlisted, load }: Examination): Finding[] {
   if (called === undefined || called.isAnswered) return [];
@@ -137,11 +141,12 @@ function callFindings(subject: string, { called, unlisted, load }: Examination):
   if (status === 401 || status === 403) return [broken(subject, `refuses a call, with status ${status}`, SET_KEY)];
   if (status === 404 && unlisted.includes(model)) return [];
   const how = status === undefined ? 'does not answer' : status === 200 ? 'answers no completion to' : `answers ${status} to`; // prettier-ignore
-  const isRefused = status !== undefined && status >= 400 && status < 500;
   // One that is busy may be late.
   const isBusy = status === undefined && (load.running ?? 0) + (load.waiting ?? 0) > 0;
-  const advice = `${isRefused ? 'nothing is wrong if it serves embeddings alone; otherwise ' : ''}send it one yourself: its log tells more`;
-  return [(isRefused || isBusy ? warning : broken)(subject, `${how} a small call for ${model} at ${path}`, advice)];
+  const advice = `${isRefused(called) ? 'nothing is wrong if it serves embeddings alone; otherwise ' : ''}send it one yourself: its log tells more`;
+  return [
+    (isRefused(called) || isBusy ? warning : broken)(subject, `${how} a small call for ${model} at ${path}`, advice),
+  ];
 }
 
 export const someOf = (names: readonly string[]): string =>

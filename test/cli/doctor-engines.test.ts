@@ -40,9 +40,12 @@ describe('maitred doctor about an engine', () => {
     ['openai', '/v1/chat/completions', 'does not answer', reset],
   ])('is broken where an engine of kind %s lists a model, and at %s %s', async (kind, path, how, route) => {
     const { url } = await vllm({ '/v1/models': modelList(['m'], kind), [path]: route });
-    const { code, about } = await examine(['--config', fileOf('mute.yaml', stringify({ engines: [{ url, kind }] }))]);
+    const { code, about } = await examine([
+      '--config',
+      fileOf('mute.yaml', stringify({ engines: [{ url, kind, models: ['M', 'm'] }] })),
+    ]);
     expect([code, about('serves')]).toEqual([1, []]);
-    expect(about(`${how}${how.includes('not') ? '' : ' to'} a small call for m at ${path}`)).toMatchObject([{ level: 'broken' }]); // prettier-ignore
+    expect(about(`${how}${how.includes('not') ? '' : ' to'} a small call for M at ${path}`)).toMatchObject([{ level: 'broken' }]); // prettier-ignore
   });
 
   it('sends one call to an engine whose flags no answer shows, none if it is told so', async () => {
