@@ -7,7 +7,6 @@ import {
   begun,
   eitherWay,
   hang,
-  chat,
   chatBody,
   completion,
   gate,
@@ -188,29 +187,27 @@ function oneByOne(): { readonly answer: Answer; readonly seen: string[]; readonl
   };
 }
 
-const say = (url: string, content: string, signal?: AbortSignal, headers = {}) =>
-  chat(url, { messages: [{ role: 'user', content }] }, headers, signal);
+const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describe('a client that hangs up while its call waits, and asks again', () => {
-  it.each([
+  it.each<[string, Record<string, string>, string]>([
     ['whose program is named', { 'x-maitred-program': 'p' }, 'b'],
     ['whose program nobody knows', {}, 'b'],
     ['that says so in words of another day', { 'x-maitred-program': 'p', 'x-stainless-retry-count': '1' }, 'b, again'],
   ])('(%s) has its old place and its waiting', async (_, headers, again) => {
     const { answer, seen, release } = oneByOne();
-    const { url, waiting, metrics } = await lone(answer, ONE_AT_A_TIME);
-    const first = say(url, 'a');
+    const { chat, leavingChat, waiting, metrics } = await lone(answer, ONE_AT_A_TIME);
+    const first = chat(saying('a'));
     await until(() => seen.length === 1);
-    const leaving = new AbortController();
-    const gone = say(url, 'b', leaving.signal, headers).catch(() => 'gone');
+    const gone = leavingChat(saying('b'), headers);
     await until(async () => (await waiting()) === 1);
-    const later = say(url, 'c');
+    const later = chat(saying('c'));
     await until(async () => (await waiting()) === 2);
-    leaving.abort();
-    expect(await gone).toBe('gone');
+    gone.leave();
+    expect(await gone.call).toBe('left');
     await until(async () => (await waiting()) === 1);
     expect((await metrics()).get('maitred_kept_places')).toBe(1);
-    const back = say(url, again, undefined, headers);
+    const back = chat(saying(again), headers);
     await until(async () => (await waiting()) === 2);
     for (let answered = 0; answered < 3; answered += 1) {
       await until(() => seen.length === answered + 1);

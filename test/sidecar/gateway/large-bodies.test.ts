@@ -15,7 +15,6 @@ import {
   errorCode,
   fakeEngine,
   keysOf,
-  metrics,
   refusal,
   until,
   world,
@@ -177,24 +176,23 @@ describe('the reader', () => {
 });
 
 describe('bodies that are held', () => {
-  const heldBytes = async (adminUrl: string) => (await metrics(adminUrl)).get('maitred_body_bytes');
   const large = { messages: [user('x'.repeat(60_000))] };
 
   it('are bounded in bytes: 503 with Retry-After, before and while a body comes; all is given back', async () => {
-    const { engine, open, adminUrl, openChat, chat, post, raw } = await held({
+    const { engine, open, counted, openChat, chat, post, raw } = await held({
       limits: { queuedBytes: 100_000 },
       admission: { window: 1 },
     });
     const running = openChat(large);
     await until(() => engine.seen.length === 1);
-    expect(await heldBytes(adminUrl)).toBe(chatBody(large).length);
+    expect(await counted('body_bytes')).toBe(chatBody(large).length);
     const refused = await chat(large);
     expect(refusal(refused)).toEqual([503, 'bodies_full']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     for (const path of ['/tokenize', '/v1/messages/count_tokens'])
       expect((await post(path, chatBody(large))).headers['x-maitred-reason']).toBe('bodies_full');
     const waiting = chat();
-    await until(async () => (await heldBytes(adminUrl)) === chatBody(large).length + chatBody().length);
+    await until(async () => (await counted('body_bytes')) === chatBody(large).length + chatBody().length);
     open();
     expect([(await running).statusCode, (await waiting).status]).toEqual([200, 200]);
     // No bytes remain held for calls that are refused, broken off or passed through.
@@ -203,7 +201,7 @@ describe('bodies that are held', () => {
     await post('/tokenize', chatBody());
     const cut = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"mo`;
     void raw(cut).catch(() => undefined);
-    await until(async () => (await heldBytes(adminUrl)) === 4);
+    await until(async () => (await counted('body_bytes')) === 4);
   });
 
   it('of one tenant leave room for those of others', async () => {

@@ -135,11 +135,8 @@ describe('a prompt longer than any engine takes', () => {
     const engine = await startEngine({ preset: 'tiny-cpu', speed: 1, models: ['m'] });
     cleanUp(() => engine.close());
     const engines = [{ url: engine.url, kind: 'vllm' }];
-    const { chat, waiting } = await world([engine], { engines, ...ONE_AT_A_TIME });
-    const leaving = new AbortController();
-    const busy = Array.from({ length: 8 }, () =>
-      chat({ max_tokens: 4000, ignore_eos: true }, {}, leaving.signal).catch(() => 'gone'),
-    );
+    const { chat, leavingChat, waiting } = await world([engine], { engines, ...ONE_AT_A_TIME });
+    const busy = Array.from({ length: 8 }, () => leavingChat({ max_tokens: 4000, ignore_eos: true }));
     await until(async () => (await waiting()) === 7);
     const start = performance.now();
     const huge = 'far too long '.repeat(10_000);
@@ -149,7 +146,7 @@ describe('a prompt longer than any engine takes', () => {
     expect(got.text).toContain('maximum context length');
     expect(performance.now() - start).toBeLessThan(2000);
     expect(await waiting()).toBe(7);
-    leaving.abort();
-    await Promise.all(busy);
+    for (const { leave } of busy) leave();
+    await Promise.all(busy.map(({ call }) => call));
   });
 });

@@ -132,14 +132,20 @@ function clientOf(url: string, adminUrl: string) {
     /** What a path of the admin API says; `T` is the type of its answer. */
     read: async <T = Record<string, unknown>>(path: string, init?: RequestInit) =>
       (await ask(adminUrl + path, init)).json() as T,
-    engines: () => engines(adminUrl),
+    engines: async () => ((await ask(`${adminUrl}/engines`)).json() as unknown as EngineList).engines,
     /** A sample of the gateway, without `maitred_` before its name. */
     counted: async (name: string) => (await metrics(adminUrl)).get(`maitred_${name}`),
     watch: (query: string, headers?: Record<string, string>) => watch(`${adminUrl}/stream?${query}`, headers),
     post: (path: string, body: unknown, headers?: Record<string, string>) => post(url + path, body, headers),
     chat: (more?: object, headers?: Record<string, string>, signal?: AbortSignal) => chat(url, more, headers, signal),
-    openChat: (more?: object, headers?: Record<string, string>) => openChat(url, more, headers),
-    leavingChat: (more?: object) => leavingChat(url, more),
+    openChat: (more?: object, headers?: Headers) =>
+      open(url + CHAT, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more) }),
+    /** A call whose client may leave. */
+    leavingChat: (more?: object, headers?: Headers) => {
+      const leaving = new AbortController();
+      const call = chat(url, more, headers, leaving.signal).catch(() => 'left' as const);
+      return { call, leave: () => leaving.abort() };
+    },
     raw: (...parts: readonly (string | Buffer)[]) => raw(url, ...parts),
     dial: () => dial(url),
     metrics: () => metrics(adminUrl),
@@ -213,16 +219,6 @@ type Headers = Record<string, string>;
 
 export const chat = (url: string, more?: object, headers?: Headers, signal?: AbortSignal): Promise<Got> =>
   ask(url + CHAT, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more), ...(signal && { signal }) });
-
-export const openChat = (url: string, more?: object, headers?: Headers): Promise<Dispatcher.ResponseData> =>
-  open(url + CHAT, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more) });
-
-/** A call whose client may leave. */
-export function leavingChat(url: string, more: object = {}) {
-  const leaving = new AbortController();
-  const call = chat(url, more, {}, leaving.signal).catch(() => 'left');
-  return { call, leave: () => leaving.abort() };
-}
 
 /** The bytes of a request, and those of a call. */
 export function rawRequest(method: string, path: string, headers: Record<string, string | undefined> = {}, body = '') {
@@ -341,9 +337,6 @@ export const refusal = ({ status, text }: Got) => [status, errorCode(text)];
 export async function waiting(adminUrl: string): Promise<unknown> {
   return (await ask(`${adminUrl}/queue`)).json()['waiting'];
 }
-
-export const engines = async (adminUrl: string) =>
-  ((await ask(`${adminUrl}/engines`)).json() as unknown as EngineList).engines;
 
 /** `maitred_` samples of a gateway, `name{labels}` to value. */
 export async function metrics(adminUrl: string): Promise<Map<string, number>> {
