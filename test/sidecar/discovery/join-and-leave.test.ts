@@ -2,13 +2,10 @@ import { expect, it } from 'vitest';
 import type { GatewayState } from '../../../sidecar/admin/answers.js';
 import { AT_ZERO } from '../../../sidecar/discovery/discovery.js';
 import {
-  ask,
-  chat,
   cleanUp,
   completionBody,
   fakeEngine,
   MODEL,
-  metrics,
   refusal,
   until,
   world,
@@ -18,14 +15,6 @@ import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
 
 /** Engines that are replaced under load. */
 const CHANGES = Number(process.env['TEST_CHANGES'] ?? 2);
-
-interface Row {
-  readonly id: string;
-  readonly state: string;
-  readonly source: string | null;
-}
-
-const rows = async (url: string) => (await ask(`${url}/engines`)).json()['engines'] as readonly Row[];
 
 /** A DNS name whose records a test sets. */
 async function dnsName() {
@@ -47,16 +36,16 @@ it('starts without an engine, is ready when one is found, and shows who has it',
       kind: 'openai',
     },
   ];
-  const { gateway, url, logs } = await world([], { discovery: sources });
-  expect((await ask(`${url}/readyz`)).status).toBe(503);
+  const { gateway, url, logs, ask, chat, engines, metrics } = await world([], { discovery: sources });
+  expect((await ask('/readyz')).status).toBe(503);
   const reasons = logs.filter(({ level }) => level === 40).map(({ reason }) => String(reason));
   expect(reasons).toEqual([expect.stringContaining('ENODATA'), expect.stringContaining('ENODATA')]);
   dns.answer = [{ type: 'A', value: '127.0.0.1', ttl: 1 }];
-  await until(async () => (await ask(`${url}/readyz`)).status === 200);
-  expect((await chat(url)).status).toBe(200);
+  await until(async () => (await ask('/readyz')).status === 200);
+  expect((await chat()).status).toBe(200);
   const source = `dns:vllm.example:${new URL(engine.url).port}`;
-  expect(await rows(url)).toMatchObject([{ id: engine.id, state: 'up', source }]);
-  const samples = await metrics(url);
+  expect(await engines()).toMatchObject([{ id: engine.id, state: 'up', source }]);
+  const samples = await metrics();
   expect(samples.get(`maitred_discovery_failures_total{source="dns:absent.example"}`)).toBeGreaterThan(0);
   expect(samples.get(`maitred_discovery_found_timestamp_seconds{source="${source}"}`)).toBeCloseTo(
     Date.now() / 1000,
@@ -68,31 +57,31 @@ it('starts without an engine, is ready when one is found, and shows who has it',
 it('holds calls for a source without engines, from its start and after it has lost its last', async () => {
   const { announce, source: dns } = await dnsName();
   const source = { dns, models: [MODEL], graceMs: 0, kind: 'openai' };
-  const { url, logs } = await world([], {
+  const { logs, ask, chat, counted, engines, read } = await world([], {
     discovery: [source],
     timeouts: { noEngineMs: 600_000 },
     health: { backoffMs: 10, intervalMs: 10 },
   });
-  expect((await ask(`${url}/readyz`)).status).toBe(200);
-  expect((await ask(`${url}/v1/models`)).json()['data']).toMatchObject([{ id: MODEL }]);
-  expect(await rows(url)).toEqual([]);
+  expect((await ask('/readyz')).status).toBe(200);
+  expect((await ask('/v1/models')).json()['data']).toMatchObject([{ id: MODEL }]);
+  expect(await engines()).toEqual([]);
   expect(logs.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   expect(logs.filter(({ msg }) => msg === `no engine: ${AT_ZERO}`)).toHaveLength(1);
-  const { status } = (await ask(`${url}/gateway`)).json() as unknown as GatewayState;
+  const { status } = await read<GatewayState>('/gateway');
   expect(status).toMatchObject({ level: 'good', title: '', text: expect.stringContaining(AT_ZERO) as string });
-  expect((await metrics(url)).get('maitred_awaited_models')).toBe(1);
-  expect(refusal(await chat(url, { model: 'another' }))).toEqual([503, 'no_engine']);
+  expect(await counted('awaited_models')).toBe(1);
+  expect(refusal(await chat({ model: 'another' }))).toEqual([503, 'no_engine']);
   for (let round = 0; round < 2; round += 1) {
     const engine = await fakeEngine();
-    const call = chat(url);
-    await until(async () => (await metrics(url)).get('maitred_waiting_calls{cause="no_engine"}') === 1);
-    expect((await metrics(url)).get('maitred_calls_in_system')).toBe(1);
+    const call = chat();
+    await until(async () => (await counted('waiting_calls{cause="no_engine"}')) === 1);
+    expect(await counted('calls_in_system')).toBe(1);
     announce([engine]);
     const { status, headers } = await call;
     expect([status, headers['x-maitred-engine']]).toEqual([200, engine.id]);
     await engine.close();
     announce([]);
-    await until(async () => (await rows(url)).length === 0);
+    await until(async () => (await engines()).length === 0);
   }
 });
 
@@ -109,7 +98,7 @@ it(
     // Three of six, one replaced at a time.
     const group = (first: number) => [0, 1, 2].map((index) => engines[(first + index) % engines.length]!);
     announce(group(0));
-    const { url } = await world([], {
+    const { chat, engines: rows } = await world([], {
       discovery: [{ dns: source, kind: 'openai', graceMs: 0 }],
       // A busy machine is no failure of an engine.
       health: { timeoutMs: 30_000 },
@@ -122,7 +111,7 @@ it(
     const clients = Array.from({ length: 16 }, async () => {
       while (!done) {
         calls += 1;
-        const { status, text } = await chat(url);
+        const { status, text } = await chat();
         if (status !== 200) failed.push(text);
       }
     });
@@ -130,14 +119,14 @@ it(
       announce(group(change));
       const wanted = group(change).map(({ id }) => id);
       await until(async () => {
-        const there = await rows(url);
+        const there = await rows();
         return there.length === 3 && there.every(({ id, state }) => state === 'up' && wanted.includes(id));
       });
       // Failures, in which all stays as it is.
       dns.answer = [SERVFAIL, NXDOMAIN, []][change % 3]!;
       const looks = dns.asked.length;
       await until(() => dns.asked.length > looks);
-      expect(await rows(url)).toHaveLength(3);
+      expect(await rows()).toHaveLength(3);
     }
     done = true;
     await Promise.all(clients);
