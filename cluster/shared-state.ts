@@ -13,7 +13,7 @@ export interface Answer<T> {
 export interface SharedState {
   readonly state: StoreState;
 
-  /** Reports calls and needs on engines. Answers with the parts: alone, equal shares; empty: late, to the listener. */
+  /** Reports calls and needs. Answers with the parts: alone, equal shares; empty: late, and the listener hears them. */
   claim(claims: readonly EngineClaim[]): Answer<readonly EnginePart[]>;
   /** The gateway uses the engine no more: others get its slots. */
   release(engine: EngineId): void;

@@ -49,7 +49,7 @@ export class Driver {
   /** Why calls wait, and the waiting calls, counted. Where many wait, they may be as of a moment ago. */
   readonly waits = thrifty(() => this.#look());
   readonly queue = thrifty(() => this.views.queue());
-  /** Cells, emptied: V8's old tables of a Map keep all that comes later, and copying it took a tenth of all CPU. */
+  /** In cells to be emptied: V8's old tables of a Map keep all later ones, and copying them took a tenth of all CPU. */
   readonly #owners = new Map<CallId, { owner: CallOwner | undefined }>();
   /** Events that arrived while commands were carried out, because steps never nest. */
   readonly #pending: Event[] = [];

@@ -115,7 +115,7 @@ const SETTINGS = {
       by: 'learnt',
       fault: (value) => (typeof value === 'function' ? undefined : oneOf(RETENTION_NAMES, 'lru').fault(value)),
     } as Setting<RetentionName | (() => RetentionPolicy), RetentionName>,
-    /** How a context's final size is learnt: by agent type and length of the first prompt, by length alone, or not. */
+    /** Whether contexts count their expected size: by agent type and first prompt's length, by length alone, or not. */
     forecast: oneOf(FORECAST_NAMES, 'learnt'),
     sharedPrefixes: oneOf(['family', 'none'], 'family'),
     /** Output set aside for a call that names no smaller limit. */

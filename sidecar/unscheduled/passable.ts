@@ -36,7 +36,7 @@ export function matcherOf(patterns: readonly string[], flags = ''): Matcher {
 }
 
 /**
- * The target to send to an engine. All readings of its path must be permitted; a handler's own would bypass the queues.
+ * The target for an engine. All readings of its path must be permitted, and none a handler's: it would bypass queues.
  * @param own paths with a handler, in the router's notation, to suggest
  * @throws GatewayError `invalid_path`, `path_not_allowed`, `unknown_path`
  */

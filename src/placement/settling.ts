@@ -2,7 +2,7 @@ import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { nextStepMs, stepOf } from '../policies/idle-steps.js';
 
-/** Changes that time alone brings: rests end, and contexts fade, in steps, between which quiet engines are not seen. */
+/** Changes that time alone brings: rests end, and contexts fade in steps. Between two, quiet engines are left alone. */
 export class Settling {
   readonly #resting = new Set<Engine>();
   /** Engines whose contents changed since contexts last faded, then the step and the settings of that fade. */

@@ -1,7 +1,7 @@
 import { faded, HORIZON_STEPS } from './idle-steps.js';
 import type { RetentionPolicy } from './retention.js';
 
-/** After a first answered call, or a later one. Sixteen classes changed no mean by over 1 % (docs/DESIGN.md). */
+/** Classes: left by a first answered call, or a later one. Sixteen changed no mean by over 1 % (docs/DESIGN.md). */
 export const [FIRST, LATER] = [0, 1];
 /** Factor by which each outcome fades with the next of its class: about the last hundred are remembered. */
 const MEMORY = 1 - 1 / 64;

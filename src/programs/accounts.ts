@@ -32,7 +32,7 @@ export type TenantView = Readonly<NonNullable<ReturnType<Accounts['viewOf']>>>;
  * free together would all go to one tenant. This is weighted max-min over time, as with Virtual Token Counters (Sheng et
  * al. 2024), but an idle tenant keeps a credit of a minute where theirs keeps none.
  *
- * A tenant precedes all others, whatever the weights, with an overdue call where none ran for `starvation.waitMsMax`.
+ * No weight starves a tenant: with an overdue call for a model and none run in `starvation.waitMsMax`, it goes first.
  *
  * With `policy.tenants: none` all tenants share one account, so that no turn precedes another. Background calls share
  * one in any case, which comes last and counts for nobody.
