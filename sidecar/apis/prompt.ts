@@ -75,10 +75,7 @@ const TEXT_CHARS = 8192;
 const TEXT_TOKEN_IDS = 2048;
 
 /** The beginning of all prompts of an application: tools, and instructions or the start of a long plain text. */
-export function openingOf(body: JsonObject): {
-  readonly tools: readonly unknown[];
-  readonly words: readonly unknown[];
-} {
+export function openingOf(body: JsonObject) {
   const { system, instructions, tools, functions, prompt } = body;
   if (prompt !== undefined) return { tools: [], words: openingOfText(prompt) };
   const turns = listOf(body['messages'] ?? body['input']);

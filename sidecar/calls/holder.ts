@@ -1,4 +1,4 @@
-import { tokens, type EngineId, type TenantId, type Tokens } from '../../src/index.js';
+import { tokens, type TenantId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
@@ -9,11 +9,7 @@ import { GatewayError } from '../errors.js';
  * memory. Engines do not know tenants, so it is forwarded only if it can be nobody else's.
  * @throws GatewayError `unknown_response` if the response may be another tenant's, or its engine is gone
  */
-export function demandOf(
-  context: Context,
-  tenant: TenantId,
-  facts: RequestFacts,
-): { readonly engine?: EngineId; readonly promptTokens: Tokens } {
+export function demandOf(context: Context, tenant: TenantId, facts: RequestFacts) {
   const { model, previousResponseId } = facts;
   const promptTokens = context.tokens.estimate(model, facts.promptBytes);
   if (previousResponseId === undefined) return { promptTokens };

@@ -1,3 +1,4 @@
+import type { RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { engineDefaults, type DnsConfig, type EngineConfig, type SourceConfig } from '../config/index.js';
 import { reasonOf } from '../errors.js';
@@ -32,14 +33,11 @@ export async function lookUp(source: SourceConfig, resolver = makeResolver()) {
   // An address in a URL matches no certificate, so the name itself is verified.
   const serverName = scheme === 'https' && type !== 'SRV' ? { serverName: name } : {};
   if (servers.length > 0) resolver.setServers(servers);
-  const {
-    hosts,
-    ttlMs,
-    absence = 'lists no engine',
-  } = await QUERIES[type](resolver, source.dns).catch((error: unknown): Answer => {
+  const found = await QUERIES[type](resolver, source.dns).catch((error: unknown): Answer => {
     if (defaults.models !== undefined && hasNoRecord(error)) return { hosts: [], ttlMs: 0, absence: reasonOf(error) };
     throw error;
   });
+  const { hosts, ttlMs, absence = 'lists no engine' } = found;
   if (hosts.length > ENGINES_MAX) throw new Error(`lists ${hosts.length} engines, more than ${ENGINES_MAX}`);
   const engines = hosts.map((host): EngineConfig => ({ ...serverName, ...defaults, url: `${scheme}://${host}` }));
   return { engines, ttlMs, absence };
@@ -61,10 +59,7 @@ const QUERIES: Readonly<Record<DnsConfig['type'], (resolver: Resolver, config: D
 const hasNoRecord = (error: unknown): boolean =>
   ['ENODATA', 'ENOTFOUND'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-function answer(
-  records: readonly { readonly address: string; readonly ttl: number }[],
-  port: number | undefined,
-): Answer {
+function answer(records: readonly RecordWithTtl[], port: number | undefined): Answer {
   const hosts = records.map(({ address }) => `${address.includes(':') ? `[${address}]` : address}:${port ?? ''}`);
   return { hosts: sorted(hosts), ttlMs: Math.min(...records.map(({ ttl }) => ttl * 1000)) };
 }

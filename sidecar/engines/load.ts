@@ -1,7 +1,6 @@
-import { modelId, type EngineId, type EngineJoined, type EngineReported } from '../../src/index.js';
-import type { EngineConfig } from '../config/index.js';
+import { modelId, type EngineJoined, type EngineReported } from '../../src/index.js';
 import type { LoadReport } from './adapter.js';
-import type { EngineState } from './engine.js';
+import type { Engine } from './replica.js';
 
 /** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
@@ -18,13 +17,7 @@ const known = (keys: readonly (keyof LoadReport)[], report: Found): LoadReport =
 
 export const lasting = (report: LoadReport): LoadReport => known(LASTING, report);
 
-interface Announced {
-  readonly id: EngineId;
-  readonly config: EngineConfig;
-  readonly load: LoadReport;
-  readonly models: ReadonlyMap<string, unknown>;
-  readonly state: EngineState;
-}
+type Announced = Pick<Engine, 'id' | 'config' | 'load' | 'models' | 'state'>;
 
 /** Facts for the scheduler before it sends calls to an engine. The configuration overrides the engine's reports. */
 export function joined({ id, config, load, models, state }: Announced): EngineJoined {

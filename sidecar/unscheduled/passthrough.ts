@@ -62,11 +62,7 @@ async function withBody(
 }
 
 /** A JSON body for an engine, and its model. The engine rejects a body that does not match its type. */
-async function readPassed(
-  context: Context,
-  { tenant, request }: Asked,
-  raw: Buffer,
-): Promise<{ readonly model?: string; readonly body: Buffer }> {
+async function readPassed(context: Context, { tenant, request }: Asked, raw: Buffer) {
   try {
     // A copy, because the reader may not return a body that it rejects.
     const read = await context.reader.read(tenant, passed, '', Buffer.from(raw), () => !request.socket.destroyed);

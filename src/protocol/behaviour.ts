@@ -9,7 +9,7 @@ export interface BehaviourChange {
 
 export const FIRST_BEHAVIOUR = 8;
 
-/** Changes since then, in order: a replay tells them from faults. `test/cli/behaviours.test.ts` says when one is due. */
+/** Changes since then; a replay tells them from faults. `test/cli/behaviours.test.ts` says when one is due. */
 export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   {
     behaviour: 9,
