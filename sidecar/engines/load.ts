@@ -1,6 +1,7 @@
-import { modelId, type EngineJoined, type EngineReported } from '../../src/index.js';
+import { modelId, type EngineId, type EngineJoined, type EngineReported } from '../../src/index.js';
+import type { EngineConfig } from '../config/index.js';
 import type { LoadReport } from './adapter.js';
-import type { Engine } from './replica.js';
+import type { EngineState } from './engine.js';
 
 /** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
@@ -17,7 +18,13 @@ const known = (keys: readonly (keyof LoadReport)[], report: Found): LoadReport =
 
 export const lasting = (report: LoadReport): LoadReport => known(LASTING, report);
 
-type Announced = Pick<Engine, 'id' | 'config' | 'load' | 'models' | 'state'>;
+interface Announced {
+  readonly id: EngineId;
+  readonly config: EngineConfig;
+  readonly load: LoadReport;
+  readonly models: ReadonlyMap<string, unknown>;
+  readonly state: EngineState;
+}
 
 /** Facts for the scheduler before it sends calls to an engine. The configuration overrides the engine's reports. */
 export function joined({ id, config, load, models, state }: Announced): EngineJoined {
