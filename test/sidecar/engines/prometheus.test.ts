@@ -39,6 +39,15 @@ describe('the Prometheus text parser', () => {
     expect(read(`${line}\nb 1`, 'a', 'b')).toEqual([['b', [[{}, 1]]]]);
   });
 
+  it.each(['a{ ', 'a{x="1" ', 'a{x="1",', 'a{x="\\', 'a 1', 'a '])(
+    'takes little time for a line that goes on as %j',
+    (begin) => {
+      const startedAt = process.cpuUsage();
+      read(`${begin}${begin.at(-1)!.repeat(100_000)}x`, 'a');
+      expect(process.cpuUsage(startedAt).user / 1e6).toBeLessThan(2);
+    },
+  );
+
   it('reads nothing of a text that is too long, or absent', () => {
     expect(read('a 1\n'.padEnd(METRICS_CHARS_MAX + 1, '#'), 'a')).toEqual([]);
     expect(parsePrometheus(undefined, new Set(['a'])).size).toBe(0);
