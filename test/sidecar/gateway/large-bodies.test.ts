@@ -16,6 +16,7 @@ import {
   fakeEngine,
   keysOf,
   refusal,
+  replies,
   until,
   world,
   type Answer,
@@ -51,11 +52,8 @@ describe('a large body', () => {
 
   it('is sent whole again after its engine was busy', async () => {
     let asked = 0;
-    const busyOnce: Answer = async (response, seen, request) => {
-      asked += 1;
-      if (asked === 1) response.writeHead(503, { 'retry-after': '0' }).end();
-      else await completion()(response, seen, request);
-    };
+    const busy = replies(503, '', { 'retry-after': '0' });
+    const busyOnce: Answer = (...all) => ((asked += 1) === 1 ? busy : completion())(...all);
     const { engine, post } = await built(busyOnce, { engine: { kind: 'vllm' } });
     const body = chatBody({ messages: [user(LONG)] });
     expect((await post(CHAT, body)).status).toBe(200);

@@ -57,10 +57,9 @@ describe('in front of the stand-in engine', () => {
     const [stuck, well] = [await engine(), await engine()];
     const health = { intervalMs: 20, stuckMs: 100, backoffMs: 20, backoffMsMax: 20 };
     const engines = [stuck, well].map((each) => ({ url: each.url, kind: 'vllm' }));
-    const { url, admin, metrics } = await world([], { engines, health, balancer: { name: 'least-loaded' } });
+    const overrides = { engines, health, balancer: { name: 'least-loaded' } };
+    const { url, metrics, engines: states } = await world([], overrides);
     const set = (isStuck: boolean) => post(`${stuck.url}/sim/faults`, { stuck: isStuck });
-    const states = async () =>
-      ((await admin('/engines')).json() as { engines: { state: string; down_reason: string | null }[] }).engines;
     await until(async () => (await states()).every(({ state }) => state === 'up'));
     await set(true);
     const held = Promise.all([1, 2].map(() => call(url, '/v1/completions')));
