@@ -5,7 +5,7 @@ import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Context } from '../kv/context.js';
 import { WorkingSet } from '../kv/working-set.js';
-import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import { stepOf, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { makeRetention } from '../policies/by-name.js';
 import type { EngineId } from '../protocol/units.js';
 import { Batch } from './batch.js';
@@ -20,10 +20,14 @@ import { NO_STEPS, StepTime } from './step-time.js';
  */
 const HOLDING_SHARE = 0.25;
 /**
- * The least value of a return, in half-lives. By T* alone a small cache, which fills in no time, would hold nothing. But an
- * engine that is busy gains nothing from one more context. Measured on a real engine of 12,800 tokens (lab/NOTEBOOK.md).
+ * The least worth of a return, as a part of the prefill time of what runs, at most so many half-lives. By T* alone a small
+ * cache, which fills in no time, would hold nothing. Its room is dear if few calls run, as each then bears much of a step.
+ * Where misses are cheap besides, held calls would wait for nothing (lab/NOTEBOOK.md, "The worth of a return").
  */
-const WORTH_HALF_LIVES_MIN = 0.2;
+const WORTH_OF_RUNNING = 1.5;
+const WORTH_HALF_LIVES = 0.2;
+/** Steps over which the load is averaged: claims that a lull releases do not come back. */
+const LOAD_STEPS = 8;
 /** Time of a token from the host, as a share of computing it, until that was told or measured: it is 10 to 30 times less. */
 const HOST_PRICE = 1 / 10;
 /** Fewest output tokens of an answer from which a step's time is measured. */
@@ -68,6 +72,9 @@ export class Engine {
   readonly #prefill = new PrefillMeter();
   readonly batch = new Batch();
   readonly stepTime = new StepTime();
+  /** Mean load of the batch, and the step in which that was read. */
+  #loadTokens = 0;
+  #loadStep = 0;
   readonly running = new Set<Call>();
   /** Context tokens of its running calls, and of the calls bound to it. */
   runningTokens = 0;
@@ -190,8 +197,16 @@ export class Engine {
     const { computed, loaded } = this.prices(prefillMs);
     const savedMs = workingSet.hostTokens > 0 ? Math.max(0, computed - loaded) : computed;
     const fillMs = ((this.capacityTokens ?? 0) + workingSet.hostTokens) * savedMs;
-    const worthMs = Math.max(WORTH_HALF_LIVES_MIN * halfLifeMs, HOLDING_SHARE * fillMs);
+    const leastMs = WORTH_OF_RUNNING * this.#meanLoadTokens(stepOf(nowMs, halfLifeMs)) * savedMs;
+    const worthMs = Math.max(Math.min(WORTH_HALF_LIVES * halfLifeMs, leastMs), HOLDING_SHARE * fillMs);
     workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
+  }
+
+  #meanLoadTokens(step: number): number {
+    const share = Math.min(1, Math.abs(step - this.#loadStep) / LOAD_STEPS);
+    this.#loadTokens += share * (this.batch.loadTokens - this.#loadTokens);
+    this.#loadStep = step;
+    return this.#loadTokens;
   }
 
   /** Milliseconds until a token of a prompt is in the KV cache. @param prefillMs used until it was measured */

@@ -17,6 +17,12 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
       'The knee holds calls until contexts in use and claims take four fifths of the gate, not only until those in use take half.',
     differs: 'The calls that the knee holds, where contexts fill half of a cache.',
   },
+  {
+    behaviour: 10,
+    change:
+      'A return is worth at least 1.5 times the prefill of what runs, at most 0.2 half-lives, and not always those.',
+    differs: 'How long idle contexts hold room in caches that fill in less than 16 s.',
+  },
 ];
 
 export const BEHAVIOUR = BEHAVIOUR_CHANGES.at(-1)?.behaviour ?? FIRST_BEHAVIOUR;

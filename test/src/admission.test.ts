@@ -72,6 +72,21 @@ describe('the working set', () => {
     expect(waitMs(true)).toBe(waitMs(false));
   });
 
+  it('lasts longer where much runs, as one more call gains less of a step', () => {
+    const claimed = [200, 2_000].map((running) => {
+      const desk = new Desk({ policy: { msPerPromptToken: 1 }, admission: { ...TOKENS, gate: 1 } }).with('A', sized(8, 4_000)); // prettier-ignore
+      desk.arrive('long', { program: 'long', prompt: running });
+      for (let call = 0; call < 20; call += 1) {
+        desk.serve(`c${call}`, { program: 'p', prompt: 500 }, { prompt: 500, output: 0 });
+        desk.pass(1_000);
+      }
+      desk.tell(woke);
+      return Math.round(desk.engine('A').workingSetTokens) - running;
+    });
+    expect(claimed[0]).toBe(0);
+    expect(claimed[1]).toBeGreaterThan(300);
+  });
+
   it('lasts longer where the engine has proved to take long for a prompt', () => {
     const [quick, slow] = [200, 20_000].map((prefillMs) => {
       const desk = new Desk({ admission: { ...TOKENS, gate: 1 } }).with('A', { capacity: 100_000 });
