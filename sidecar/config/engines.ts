@@ -8,7 +8,7 @@ const hostName = z.string().regex(/^[\w.-]{1,253}$/, 'must be a host name withou
 export const engine = z.strictObject({
   url: note(
     plainUrl.overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1(\/((chat\/)?completions|models))?$/, '')),
-    'Base URL of the engine. A trailing `/v1`, also with `/chat/completions` or `/models`, is dropped.',
+    'Base URL of the engine; a trailing `/v1` is dropped.',
     'required',
   ),
   id: derived(name, 'Name in metrics, headers and admin answers.', 'host:port of the URL'),

@@ -23,7 +23,7 @@ export const policy = z.strictObject({
   ),
   countPrompt: note(
     z.boolean().default(ranking.countPrompt),
-    'Rank a program’s first call as if its prompt had been served. The paper: false.',
+    'Rank a program’s first call as if its prompt had been served.',
     PROMPT,
   ),
   msPerPromptToken: note(msPerToken.default(ranking.msPerPromptToken), 'For `countPrompt` and `foresight`.'),
@@ -93,7 +93,7 @@ export const admission = z
     ),
     forecast: note(
       z.enum(FORECAST_NAMES).default(gating.forecast),
-      'Count a context at the size that programs of its agent type (`learnt`) or first prompt alone (`length`) reach, or as it is (`none`).',
+      'Count a context at its expected size, by agent type (`learnt`) or first prompt alone (`length`), or as it is (`none`).',
       MEASURED,
     ),
     sharedPrefixes: note(

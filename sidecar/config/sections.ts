@@ -29,10 +29,10 @@ const BOUND = { tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), 
 const boundsBy = (key: z.ZodString) => z.record(key, z.strictObject(BOUND).partial()).default({});
 
 export const budget = z.strictObject({
-  tokens: note(BOUND.tokens.default(null), 'Most prompt and output tokens of one program; null: no bound.'),
-  calls: note(BOUND.calls.default(null), 'Most calls of one program; null: no bound.'),
-  engineSeconds: note(BOUND.engineSeconds.default(null), 'Most seconds of engine time of one program; null: no bound.'),
-  repeats: note(BOUND.repeats.default(null), 'Most answers in a row that ask for the same tool calls; null: no bound.'),
+  tokens: note(BOUND.tokens.default(null), 'Most prompt and output tokens of one program.'),
+  calls: note(BOUND.calls.default(null), 'Most calls of one program.'),
+  engineSeconds: note(BOUND.engineSeconds.default(null), 'Most seconds of engine time of one program.'),
+  repeats: note(BOUND.repeats.default(null), 'Most answers in a row that ask for the same tool calls.'),
   tenants: note(boundsBy(name), 'Bounds by tenant, as `{lab: {calls: null}}`; `x-maitred-budget` only lowers them.'),
   workflows: note(boundsBy(className), 'Lower bounds for an `x-maitred-workflow`, as `{crawl: {calls: 50}}`.'),
 });
