@@ -51,12 +51,12 @@ const limits = z
     }),
     inlineBytes: note(
       count(32_768, 1e10).default(262_144),
-      'A separate thread parses a body with more new bytes than this; each key, object and array counts 16.',
+      'A separate thread parses a body with more new bytes than this.',
       'measured: lab/NOTEBOOK.md, “Large bodies”',
     ),
     beginningBytes: fixed(
       count(0, 1e10).default(33_554_432),
-      'Memory of beginnings of large bodies, so that only what is new is parsed; 0: none.',
+      'Memory for beginnings of large bodies, which are not parsed again; 0: none.',
       'measured: lab/NOTEBOOK.md, “What it costs”',
     ),
     bodyDepthMax: note(count(16, 3000).default(1000), 'Levels of nesting in a body above 32 KB.', 'five times vLLM’s'),
