@@ -95,7 +95,7 @@ function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy,
   const foreseen = forecast?.used === true ? ', and by its forecast' : '';
   const had = `${span(serviceMs)} of engine time`;
   if (order === 'attained') return [`${next}, because it has received ${had}${foreseen}.`];
-  return [`${next}, by how soon programs end that have received ${had}${foreseen}.`];
+  return [`${next}, by the ${had} that it has received${foreseen}: those that are likely to end sooner go first.`];
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */

@@ -76,7 +76,7 @@ function standingInWords(
   if (levels === 1) return [];
   const had = `${span(serviceAtArrivalMs)} of engine time`;
   if (policy !== 'plas' || order === 'attained') return [`${at}: its program had received ${had} when it arrived.`];
-  return [`${at}, by how soon programs end that have received ${had}.`];
+  return [`${at}: its program has received ${had}, and those that are likely to end sooner go first.`];
 }
 
 function obstacleInWords(
