@@ -2,7 +2,7 @@ import type { Preset } from '../engine/presets.js';
 import { leastSquares } from './least-squares.js';
 import { HashList } from '../engine/blocks.js';
 import { Engine } from '../engine/engine.js';
-import type { Sequence, Work } from '../engine/sequence.js';
+import type { Sequence } from '../engine/sequence.js';
 
 /**
  * The components of a step's time in the engine model, in milliseconds, and the time of a request outside the engine.
@@ -173,28 +173,20 @@ export function predict(preset: Preset, requestMs: number, group: Group): Ends[]
       engine.begin(endMs, Infinity);
     }
   };
-  const sequences = new Map<number, Sequence>();
-  const order = group.map((_, index) => index).sort((a, b) => sentMs(group, a) - sentMs(group, b));
-  for (const index of order) {
-    const nowMs = sentMs(group, index) + requestMs;
+  const sequences = new Map<Measured, Sequence>();
+  for (const measured of group.toSorted((a, b) => a.sentMs - b.sentMs)) {
+    const nowMs = measured.sentMs + requestMs;
     runUntil(nowMs);
-    const sequence = engine.add(workOf(group, index), nowMs);
-    if (sequence !== undefined) sequences.set(index, sequence);
+    const sequence = engine.add({ ...measured, blockHashes: new HashList([]) }, nowMs);
+    if (sequence !== undefined) sequences.set(measured, sequence);
     if (Number.isNaN(engine.stepEnd)) engine.begin(nowMs, Infinity);
     else engine.cut(nowMs);
   }
   runUntil(Infinity);
-  return group.map((_, index) => {
-    const { firstTokenAt = NaN, endedAt = NaN } = sequences.get(index) ?? {};
-    return { firstTokenMs: firstTokenAt - sentMs(group, index), endMs: endedAt - sentMs(group, index) };
+  return group.map((measured) => {
+    const { firstTokenAt = NaN, endedAt = NaN } = sequences.get(measured) ?? {};
+    return { firstTokenMs: firstTokenAt - measured.sentMs, endMs: endedAt - measured.sentMs };
   });
-}
-
-const sentMs = (group: Group, index: number): number => group[index]?.sentMs ?? NaN;
-
-function workOf(group: Group, index: number): Work {
-  const { promptTokens = 1, outputTokens = 1 } = group[index] ?? {};
-  return { promptTokens, outputTokens, blockHashes: new HashList([]) };
 }
 
 /**

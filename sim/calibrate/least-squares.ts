@@ -4,12 +4,6 @@ export interface Prior {
   readonly deviation: number;
 }
 
-export interface Estimate {
-  readonly parameters: readonly number[];
-  /** Standard error of each; near the prior's deviation for parameters that the measurements do not determine. */
-  readonly errors: readonly number[];
-}
-
 const STEPS_MAX = 100;
 const DIFFERENCE = 1e-4;
 /** Residuals beyond this many standard deviations count linearly, not squared, so that outliers do not dominate. */
@@ -18,8 +12,9 @@ const HUBER = 1.5;
 /**
  * Parameters with the least sum of squared residuals, which are given in standard deviations: Levenberg-Marquardt with
  * numeric derivatives and Huber's weights.
+ * @returns with the standard error of each; near the prior's deviation where the measurements do not determine it
  */
-export function leastSquares(residuals: (parameters: readonly number[]) => number[], prior: Prior): Estimate {
+export function leastSquares(residuals: (parameters: readonly number[]) => number[], prior: Prior) {
   const precision = prior.deviation ** -2;
   const cost = (parameters: readonly number[], r: readonly number[]) =>
     sum(r.map(huber)) + sum(parameters.map((value, i) => (precision * (value - (prior.start[i] ?? 0)) ** 2) / 2));

@@ -35,14 +35,6 @@ const BURST_SHARE = 0.5;
 /** Share of the call's time in which it is then taken to compute its prompt. */
 const PREFILL_SHARE = 0.1;
 
-/** Times of calls: each row is one call, in the units of the fitted times. */
-interface Row {
-  readonly terms: readonly number[];
-  readonly ms: number;
-  /** Mean number of calls that decode meanwhile. */
-  readonly calls: number;
-}
-
 /**
  * Fits the times of a preset to the usual traffic of engines, in which calls overlap and find prefixes in the cache. The
  * time of a call, from dispatch to end, is linear in them:
@@ -85,7 +77,8 @@ export function fitTraffic(
   return { preset, outsideMs: found[6] ?? 0, callsMax: 2 * seen(0.95) - seen(0.05) };
 }
 
-function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
+/** A row for each call, in the units of the fitted times, with the mean number of calls that decode meanwhile. */
+function rowsOf(calls: readonly Served[], nowMs: number) {
   const phases = calls.map((call) => phasesOf(call, nowMs));
   const prefill = (amountOf: (phases: Phases) => number) =>
     new Integral(phases.map((each) => ({ fromMs: each.dispatchedMs, toMs: each.fromMs, amount: amountOf(each) })));
@@ -107,14 +100,10 @@ function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
   });
 }
 
-/** A call, whose prompt is computed from its dispatch on, and whose answer comes from one time to the other. */
-interface Phases extends Served {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly computed: number;
-}
+type Phases = ReturnType<typeof phasesOf>;
 
-function phasesOf(call: Served, nowMs: number): Phases {
+/** A call, whose prompt is computed from its dispatch on, and whose answer comes from one time to the other. */
+function phasesOf(call: Served, nowMs: number) {
   const { dispatchedMs, firstTokenMs, endedMs, promptTokens, cachedTokens } = call;
   const toMs = Number.isNaN(endedMs) ? nowMs : endedMs;
   const isTold = firstTokenMs - dispatchedMs < BURST_SHARE * (toMs - dispatchedMs);
@@ -146,12 +135,6 @@ function timesOf(found: readonly number[], prior: readonly number[], calls: numb
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(share * values.length)] ?? NaN;
 
-interface Spread {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly amount: number;
-}
-
 /** Least length of a span: nothing is seen in no time, but its part of a longer span counts. */
 const MS_MIN = 1e-3;
 
@@ -161,7 +144,7 @@ class Integral {
   readonly #sums: Float64Array;
   readonly #rates: Float64Array;
 
-  constructor(spreads: readonly Spread[]) {
+  constructor(spreads: readonly Readonly<Record<'fromMs' | 'toMs' | 'amount', number>>[]) {
     const changes = spreads.flatMap(({ fromMs, toMs, amount }) => {
       const endMs = Math.max(toMs, fromMs + MS_MIN);
       const rate = amount / (endMs - fromMs);

@@ -15,11 +15,6 @@ interface ActiveCall {
   isRunning: boolean;
 }
 
-interface Charged {
-  readonly tokens: number;
-  readonly atMs: number;
-}
-
 /**
  * Least attained service with forgetting, after llm-d's program-aware fairness. It weighs tokens (prompt + 2 x
  * completion), which fade with a half-life of 60 s, against the wait of the head call:
@@ -34,7 +29,7 @@ export class LasDecayed implements Policy {
   readonly admits = true;
   readonly levels = 2;
   readonly #calls = new Map<CallId, ActiveCall>();
-  readonly #charged = new Map<ProgramId, Charged>();
+  readonly #charged = new Map<ProgramId, Readonly<Record<'tokens' | 'atMs', number>>>();
 
   readonly stand: Policy['stand'] = ({ arrivedAtMs }, { id }, nowMs) => {
     const service = (SERVICE_SHARE * this.#fadedTokens(id, nowMs)) / SERVICE_UNIT_TOKENS;

@@ -14,13 +14,12 @@ import { LasDecayed } from './las-decayed.js';
 
 /** Steps after which any policy lets go. */
 const STEPS_MAX = 64;
-const RETURNS_NEVER = 0;
 
 /** Clairvoyant retention, after Belady: holds the contexts whose threads call again, and no others. */
 function belady(returns: (program: ProgramId, thread: string) => boolean): RetentionPolicy {
   return {
-    classOf: ({ program, thread }) => (returns(program.id, thread) ? 1 : RETURNS_NEVER),
-    share: (kind, age) => (kind !== RETURNS_NEVER && age < STEPS_MAX ? 1 : 0),
+    classOf: ({ program, thread }) => Number(returns(program.id, thread)),
+    share: (kind, age) => (age < STEPS_MAX ? kind : 0),
     learn: () => undefined,
   };
 }

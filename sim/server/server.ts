@@ -1,18 +1,18 @@
+import { LRUCache } from 'lru-cache';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, Terms } from '../apis/api.js';
 import { chat } from '../apis/chat.js';
 import { completions } from '../apis/completions.js';
-import { anthropicError, ApiError, noRoute, openaiError, type JsonObject } from '../apis/fields.js';
+import { anthropicError, ApiError, noRoute, openaiError, unknownResponse, type JsonObject } from '../apis/fields.js';
 import { messages, readMessagesPrompt } from '../apis/messages.js';
-import { responses } from '../apis/responses.js';
+import { responseId, responses } from '../apis/responses.js';
 import { Engine } from '../engine/engine.js';
 import type { Settings } from '../options.js';
 import { parseObject, readText, Outlet } from './outlet.js';
 import { Call, type CallHost } from './call.js';
 import { FaultPlan, NO_FAULT } from './faults.js';
 import { EngineMetrics, sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
-import { ResponseStore } from './response-store.js';
 import { Runner, type Job } from './runner.js';
 import { embeddings, tokenize } from './utilities.js';
 
@@ -22,12 +22,11 @@ const VERSION = '0.32.0+sim';
 const HEADER_BYTES_MAX = 2 ** 20;
 /** Connections that may wait to be accepted: a gateway may open more at once than Node's default of 511. */
 const BACKLOG = 4096;
+const STORED_MAX = 256;
 const RESPONSE_PATH = /^\/v1\/responses\/([^/]+)(\/cancel)?$/;
 
 interface Exchange {
-  readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly path: string;
   readonly outlet: Outlet;
   readonly body: JsonObject;
   readonly record: OpenRecord | undefined;
@@ -42,7 +41,7 @@ export class EngineServer implements CallHost {
   readonly #models: readonly string[];
   readonly #metrics: EngineMetrics;
   readonly faults: FaultPlan;
-  readonly #store: ResponseStore;
+  readonly #stored = new LRUCache<string, Call>({ max: STORED_MAX });
   readonly #stats: StatsBook;
   readonly #generating: ReadonlyMap<string, Api>;
   readonly #routes: ReadonlyMap<string, Handler>;
@@ -68,7 +67,6 @@ export class EngineServer implements CallHost {
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
     this.faults = new FaultPlan(settings.faults);
-    this.#store = new ResponseStore();
     this.#stats = new StatsBook(settings.recordsMax);
     this.#generating = new Map([
       ['/v1/chat/completions', chat],
@@ -159,7 +157,7 @@ export class EngineServer implements CallHost {
       this.#authorise(request, path);
       const handler = this.#route(request.method ?? '', path);
       const body = request.method === 'POST' && !isBodyless(path) ? parseObject(text) : {};
-      await handler({ request, response, path, outlet, body, record });
+      await handler({ response, outlet, body, record });
     } catch (error) {
       this.#refuse(error, path, outlet, response);
     }
@@ -181,15 +179,25 @@ export class EngineServer implements CallHost {
   }
 
   #responseRoute(method: string, path: string): Handler | undefined {
-    const [, id, cancel] = RESPONSE_PATH.exec(path) ?? [];
-    if (id === undefined) return undefined;
-    const actions: Readonly<Record<string, (id: string) => JsonObject>> = {
-      GET: (known) => this.#store.get(known),
-      DELETE: (known) => this.#store.delete(known),
-      'POST cancel': (known) => this.#store.cancel(known),
+    const [, id = '', cancel] = RESPONSE_PATH.exec(path) ?? [];
+    const actions: Readonly<Record<string, (call: Call, id: string) => JsonObject>> = {
+      GET: (call) => call.snapshot(),
+      DELETE: (_, known) => ({ id: known, object: 'response', deleted: this.#stored.delete(known) }),
+      'POST cancel': (call) => {
+        if (call.cancel()) return call.snapshot();
+        throw new ApiError(400, 'Only a response in progress can be cancelled.', 'response_id');
+      },
     };
-    const action = actions[cancel === undefined ? method : `${method} cancel`];
-    return action && (({ outlet }) => outlet.json(200, action(decodeURIComponent(id))));
+    const action = id === '' ? undefined : actions[cancel === undefined ? method : `${method} cancel`];
+    return (
+      action &&
+      (({ outlet }) => {
+        const known = decodeURIComponent(id);
+        const call = this.#stored.get(known);
+        if (call === undefined) throw unknownResponse(known);
+        outlet.json(200, action(call, known));
+      })
+    );
   }
 
   #authorise(request: IncomingMessage, path: string): void {
@@ -202,9 +210,14 @@ export class EngineServer implements CallHost {
   }
 
   #generate({ response, outlet, body, record }: Exchange, api: Api): void {
-    const call = new Call(this, api, api.read(body, this.#store.history), outlet.fault);
+    const call = new Call(
+      this,
+      api,
+      api.read(body, (id) => this.#stored.get(id)?.conversation()),
+      outlet.fault,
+    );
     if (record !== undefined) record.sequences = () => call.choices.map(({ sequence }) => sequenceRecord(sequence));
-    if (api === responses && body['store'] !== false) this.#store.add(call);
+    if (api === responses && body['store'] !== false) this.#stored.set(responseId(call), call);
     if (api === responses && body['background'] === true && !call.terms.stream) {
       outlet.json(200, call.snapshot());
       return;

@@ -77,15 +77,6 @@ export type Delta =
   | { readonly type: 'call'; readonly index: number; readonly call: ToolCall }
   | { readonly type: 'arguments'; readonly index: number; readonly text: string };
 
-interface Length {
-  /** Longer answers are cut. */
-  readonly max: number;
-  /** Shorter answers are padded after their text. */
-  readonly min: number;
-  /** Exact cost of the whole text, more or fewer tokens than it has; absent: as many as it has. */
-  readonly cost: number | undefined;
-}
-
 interface Span {
   /** First token of the span's text, and one past its last. */
   readonly start: number;
@@ -105,10 +96,14 @@ export class Answer {
   /** Number of the text's own tokens, its end mark included, and number of tokens that they are spread over. */
   readonly #natural: number;
   readonly #cost: number;
-  readonly #spans: readonly Span[];
-  readonly #calls: readonly ToolCall[];
+  readonly spans: readonly Span[];
+  readonly calls: readonly ToolCall[];
 
-  constructor(message: Message, length: Length) {
+  /** @param length least and most tokens, and the exact cost of the whole text; absent: as many tokens as it has */
+  constructor(
+    message: Message,
+    length: { readonly min: number; readonly max: number; readonly cost?: number | undefined },
+  ) {
     const ids = renderAnswer(message);
     this.#natural = ids.length;
     this.#cost = length.cost ?? Math.max(ids.length, length.min);
@@ -117,8 +112,8 @@ export class Answer {
     while (ids.length < tokens) ids.push(MARKS.padding);
     ids.length = tokens;
     this.ids = ids;
-    this.#spans = spansOf(message);
-    this.#calls = message.toolCalls;
+    this.spans = spansOf(message);
+    this.calls = message.toolCalls;
     if (tokens < this.#cost) this.finish = 'length';
     else this.finish = message.toolCalls.length > 0 ? 'tool_calls' : 'stop';
   }
@@ -126,14 +121,6 @@ export class Answer {
   /** Position in the text, in the text's own tokens, after the first `count` tokens. */
   reach(count: number): number {
     return Math.floor((count * this.#natural) / this.#cost);
-  }
-
-  get spans(): readonly Span[] {
-    return this.#spans;
-  }
-
-  call(index: number): ToolCall | undefined {
-    return this.#calls[index];
   }
 }
 
@@ -185,7 +172,7 @@ export class Narrator {
   }
 
   #announce(span: Span, deltas: Delta[]): void {
-    const call = this.answer.call(span.call);
+    const call = this.answer.calls[span.call];
     if (call === undefined || this.calls.length > span.call) return;
     this.calls.push({ ...call, arguments: '' });
     deltas.push({ type: 'call', index: span.call, call });

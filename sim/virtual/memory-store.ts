@@ -18,12 +18,6 @@ import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/ind
 
 const TENANTS_MAX = 10_000;
 
-interface MemoryOptions {
-  readonly programsMax: number;
-  /** Keys of conversations and responses that are kept for each tenant. */
-  readonly keysMax: number;
-}
-
 /** One gateway's way to the store and back. Messages arrive in the order in which they were sent. */
 export interface Way {
   carry(deliver: () => void): void;
@@ -44,7 +38,8 @@ export class MemoryStore {
   /** Names by key, of each tenant; '': the key has several. */
   readonly #keys = cacheOf<LRUCache<string, string>>(TENANTS_MAX);
 
-  constructor(private readonly options: MemoryOptions) {
+  /** @param options `keysMax`: keys of conversations and responses that are kept for each tenant */
+  constructor(private readonly options: Readonly<Record<'programsMax' | 'keysMax', number>>) {
     this.directory = new Directory(options.programsMax);
   }
 
@@ -183,17 +178,12 @@ class MemoryState implements SharedState {
 const cacheOf = <V extends object | string, K extends string = string>(max: number): LRUCache<K, V> =>
   new LRUCache({ maxSize: max, sizeCalculation: () => 1 });
 
-interface Entry {
-  owner: GatewayId;
-  record: ProgramRecord | undefined;
-}
-
 /**
  * Which gateway runs each program's calls, and its last record. A gateway that owns a program asks nobody; another
  * one takes it over with its first call.
  */
 class Directory {
-  readonly #entries: LRUCache<ProgramId, Entry>;
+  readonly #entries: LRUCache<ProgramId, { readonly owner: GatewayId; readonly record: ProgramRecord | undefined }>;
 
   constructor(programsMax: number) {
     this.#entries = cacheOf(programsMax);
