@@ -1,9 +1,6 @@
-import { RECORDING_NAMES, type Case, type RunMeasures } from '../lab/index.js';
-import { printTable, say } from './numbers.js';
+import { RECORDING_NAMES, type RunMeasures, type Scenario, type Setup } from '../lab/index.js';
+import { mean, printTable, say } from './numbers.js';
 import { Runs } from './report/recordings.js';
-
-type Scenario = Case['scenario'];
-type Setup = Case['setup'];
 
 const A100 = 'llama-3.1-8b-a100';
 const one = (workload: 'mixed' | 'react' | 'chat' | 'mcts' | 'team', ratePerSecond: number, count: number) =>
@@ -60,11 +57,8 @@ export async function benchOrder(isQuick: boolean): Promise<void> {
     .filter(([, scenario]) => runs.can(scenario))
     .map(([name, scenario]) => [name, ...Object.values(STEPS).map((setup) => cellOf(runs.of(scenario, setup)))]);
   printTable(['load', ...Object.keys(STEPS)], rows);
-  say(CELLS);
+  say('Means of the seeds: mean and p99 of programs in seconds, ms a token, longest wait of a call in seconds.');
 }
-
-const CELLS =
-  'Means of the seeds: mean and p99 of programs in seconds, milliseconds a token, longest wait of a call in seconds.';
 
 const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
   (run) => run.program_seconds.mean,
@@ -76,7 +70,5 @@ const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
 const shown = (value: number): string =>
   Number.isNaN(value) ? '-' : value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
 
-function cellOf(runs: readonly RunMeasures[]): string {
-  const means = FIGURES.map((figure) => runs.reduce((sum, run) => sum + (figure(run) ?? NaN), 0) / runs.length);
-  return means.map(shown).join(' · ');
-}
+const cellOf = (runs: readonly RunMeasures[]): string =>
+  FIGURES.map((figure) => shown(mean(runs.map((run) => figure(run) ?? NaN)))).join(' · ');

@@ -1,13 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pairedRatio, pairOf, type Case, type RunMeasures } from '../lab/index.js';
+import { pairedRatio, pairOf, type RunMeasures, type Scenario, type Settings, type Setup } from '../lab/index.js';
 import { printTable } from './numbers.js';
 import { STANDING } from './order.js';
 import { Runs } from './report/recordings.js';
-
-type Scenario = Case['scenario'];
-type Setup = Case['setup'];
-type Settings = NonNullable<Setup['settings']>;
 
 /** Loads of the table: of the standing ones, and tenants beside one another. */
 const LOADS = {

@@ -7,14 +7,7 @@
  * - `report/`: text tables, charts and Markdown. It does not know the meaning of the figures.
  * - `threads/`: many runs at a time, each in a thread.
  */
-export {
-  type Case,
-  RECORDING_NAMES,
-  type RecordingName,
-  keyOf,
-  GAP_SECONDS_MAX,
-  RECORDINGS,
-} from './experiments/case.js';
+export * from './experiments/case.js';
 export { fullScale, smokeScale } from './experiments/experiment.js';
 export { EXPERIMENTS } from './experiments/experiments.js';
 export { Results } from './experiments/results.js';

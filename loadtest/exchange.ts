@@ -10,18 +10,6 @@ const ANSWER_MAX = 64 * 2 ** 20;
 /** Characters kept of an error's body, for a message. */
 const DETAIL_MAX = 300;
 
-export interface ExchangeRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface ExchangeOptions {
-  readonly api: LoadApi;
-  readonly stream: boolean;
-  readonly timeoutMs: number;
-}
-
 /** The result of a call. Times are those of `performance.now()`. */
 export interface Outcome {
   readonly outcome: 'completed' | ErrorClass;
@@ -63,13 +51,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
 
   constructor(
-    private readonly options: ExchangeOptions,
+    private readonly options: { readonly api: LoadApi; readonly stream: boolean; readonly timeoutMs: number },
     private readonly ended: (outcome: Outcome) => void,
   ) {
     this.#timer = setTimeout(() => this.#leave('timeout', `no end after ${options.timeoutMs} ms`), options.timeoutMs);
   }
 
-  start(pool: Dispatcher, { path, headers, body }: ExchangeRequest): void {
+  start(pool: Dispatcher, path: string, headers: Readonly<Record<string, string>>, body: string): void {
     pool.dispatch({ method: 'POST', path, headers, body }, this);
   }
 

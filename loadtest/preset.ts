@@ -156,19 +156,10 @@ class Meter {
 const nonsense = (words: number): string =>
   Array.from({ length: words }, () => Math.random().toString(36).slice(2, 6)).join(' ');
 
-interface PlannedRequest {
-  readonly afterMs: number;
-  readonly promptTokens: number;
-  readonly outputTokens: number;
-}
-
 /** Groups of requests; each group begins when the one before it has ended. */
-export type Plan = readonly (readonly PlannedRequest[])[];
+export type Plan = readonly (readonly Readonly<Record<'afterMs' | 'promptTokens' | 'outputTokens', number>>[])[];
 
-interface PlanLimits {
-  readonly promptTokensMax: number;
-  readonly concurrencyMax: number;
-}
+type PlanLimits = Readonly<Record<'promptTokensMax' | 'concurrencyMax', number>>;
 
 const PREFILL_SHARES = [0.005, 0.015, 0.04, 0.1, 0.25, 0.5, 1];
 const ROUNDS = 3;

@@ -58,11 +58,7 @@ export class Target {
   send(body: string, options: SendOptions, ended: (outcome: Outcome) => void): Exchange {
     const { headers, timeoutMs = this.options.timeoutMs } = options;
     const exchange = new Exchange({ api: this.api, stream: this.options.stream, timeoutMs }, ended);
-    exchange.start(this.pool, {
-      path: this.basePath + this.api.path,
-      headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
-      body,
-    });
+    exchange.start(this.pool, this.basePath + this.api.path, { ...this.#headers, ...headers }, body);
     return exchange;
   }
 

@@ -1,7 +1,5 @@
 import type { AgentProgram } from '../workloads/index.js';
-import type { AloneSpeed, LoadCallRecord, LoadProgramRecord } from './load.js';
-
-type Split = Pick<LoadProgramRecord, 'endedMs' | 'queueMs' | 'engineMs' | 'toolMs' | 'longestQueueMs'>;
+import type { AloneSpeed, LoadCallRecord } from './load.js';
 
 /**
  * The split of one program's time. Its time is that of a chain of calls and gaps, found backwards from its end: each
@@ -33,7 +31,7 @@ export class Timeline {
     this.#records[index] = record;
   }
 
-  split(): Split {
+  split() {
     let last: number | undefined;
     let queued = NaN;
     for (const [index, record] of this.#records.entries()) {

@@ -85,19 +85,7 @@ export interface Engines {
   stop(): Promise<void>;
 }
 
-interface StandIns {
-  readonly count: number;
-  readonly preset: PresetName;
-  readonly kvTokens: number;
-  readonly speed: number;
-}
-
-export async function startStandIns({
-  count,
-  preset,
-  kvTokens,
-  speed,
-}: StandIns): Promise<Engines & { readonly pids: readonly number[] }> {
+export async function startStandIns(count: number, preset: PresetName, kvTokens: number, speed: number) {
   const args = ['--port', '0', '--preset', preset, '--kv-tokens', `${kvTokens}`, '--speed', `${speed}`];
   const started = await Promise.allSettled(Array.from({ length: count }, () => serve(['engine', ...args])));
   const servers = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

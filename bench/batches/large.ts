@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readInput } from '../../sidecar/batches/input.js';
-import { MODEL, prose } from '../gateway/bodies.js';
+import { HEADERS, MODEL, PATH, prose } from '../gateway/bodies.js';
 import { Stage } from '../gateway/stage.js';
 import { makeRandom, printTable, show } from '../numbers.js';
 
@@ -18,7 +18,6 @@ const LINES = 50_000;
 /** The file stays just below the gateway's limit of 200 MiB. */
 const TOKENS = 960;
 const CHAIN = 10;
-const URL = '/v1/chat/completions';
 const MB = 1_048_576;
 
 /** Lines that are alone, in chains, or deterministic: each kind takes other ways through the plan. */
@@ -35,7 +34,7 @@ async function writeLines(path: string, lines: number, kind: keyof typeof KINDS)
     const user = { role: 'user', content: textOf(LINES + at, (4 * TOKENS) / 5) };
     const body = { model: MODEL, temperature, messages: [system, user] };
     await file.write(
-      `${JSON.stringify({ custom_id: `l${at}`, method: 'POST', url: URL, body, ...KINDS[kind](at) })}\n`,
+      `${JSON.stringify({ custom_id: `l${at}`, method: 'POST', url: PATH, body, ...KINDS[kind](at) })}\n`,
     );
   }
   await file.close();
@@ -56,9 +55,8 @@ async function runWhole(path: string, folder: string): Promise<readonly [number,
     form.append('file', await openAsBlob(path), 'lines.jsonl');
     const { id: input } = await ask('files', { method: 'POST', body: form });
     const startedAt = performance.now();
-    const body = JSON.stringify({ input_file_id: input, endpoint: URL, completion_window: '24h' });
-    const headers = { 'content-type': 'application/json' };
-    let batch = await ask('batches', { method: 'POST', headers, body });
+    const body = JSON.stringify({ input_file_id: input, endpoint: PATH, completion_window: '24h' });
+    let batch = await ask('batches', { method: 'POST', headers: HEADERS, body });
     for (; ['validating', 'in_progress', 'finalizing'].includes(batch.status); batch = await ask(`batches/${batch.id}`))
       await sleep(200);
     if (batch.status !== 'completed') throw new Error(`the batch is ${batch.status}`);

@@ -1,11 +1,10 @@
-import type { Case, RunMeasures } from '../../lab/index.js';
+import type { RunMeasures, Scenario, Setup } from '../../lab/index.js';
 import type { ClusterOptions } from '../../sim/index.js';
 import { mean, percentile, printTable, ratio, say, show } from '../numbers.js';
 import { STANDING } from '../order.js';
 import { Runs } from '../report/recordings.js';
 
-type Scenario = Case['scenario'];
-type Policy = Case['setup']['policy'];
+type Policy = Setup['policy'];
 
 /** Recorded coding agents whose contexts do not fit the engines' caches. */
 const AGENTS: Scenario = { ...STANDING['mini-swe-agent, 0.25/s'], count: 150 };

@@ -25,15 +25,15 @@ that tokens are what is short.\n`);
   rows.push([`${show(pins)} pinned to a full engine`, 'maitred', ...summary(pinned(pins, decisions))]);
   for (const gate of quick ? [true] : [true, false])
     for (const tenants of TENANTS_NAMES) {
-      const desk = new Scheduler(settings(ROWS, { tenants }), makeBalancer(loadConfig({}).balancer));
-      const times = timesOf(desk, gate, tenantCalls, 2 * warmUp, decisions, TENANTS);
+      const times = timesOf(newScheduler({ tenants }), gate, tenantCalls, 2 * warmUp, decisions, TENANTS);
       const name = `${show(tenantCalls)} queued of ${TENANTS} tenants, gate ${gate ? 'on' : 'off'}`;
       rows.push([name, `maitred, ${tenants}`, ...times]);
     }
   printTable(['queue', 'scheduler', 'p50 µs', 'p99 µs', 'p99.9 µs', 'mean µs'], rows);
 }
 
-const newScheduler = (): Scheduler => new Scheduler(settings(ROWS), makeBalancer(loadConfig({}).balancer));
+const newScheduler = (policy?: Parameters<typeof settings>[1]) =>
+  new Scheduler(settings(ROWS, policy), makeBalancer(loadConfig({}).balancer));
 
 function timesOf(
   desk: Scheduler,

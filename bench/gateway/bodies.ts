@@ -1,6 +1,8 @@
 import { makeRandom } from '../numbers.js';
 
 export const MODEL = 'bench';
+export const PATH = '/v1/chat/completions';
+export const HEADERS = { 'content-type': 'application/json' };
 const WORDS = `the a of to and in is that for with run test file error line module import return value expect function
   class path open read write commit branch build token queue engine call program (self, None) == {} [] "ok" \\n`.split(
   /\s+/,

@@ -2,15 +2,13 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { percentile, printTable, say, show } from '../numbers.js';
-import { MODEL, chatBody } from './bodies.js';
+import { chatBody, HEADERS, MODEL, PATH } from './bodies.js';
 import { Stage, type Proxy } from './stage.js';
 
 const MB = 1024 * 1024;
 const BYTES = 31 * MB;
 const STREAMS = 50;
 const GAP_MS = 20;
-const PATH = '/v1/chat/completions';
-const HEADERS = { 'content-type': 'application/json' };
 
 const withField = (text: string): Buffer =>
   Buffer.from(`{"model":"${MODEL}","stream":false,${text},"messages":[{"role":"user","content":"x"}]}`);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { percentile } from '../numbers.js';
 import { AGENT_HEADER, Agent } from './agent.js';
-import { chatBody } from './bodies.js';
+import { chatBody, HEADERS, PATH } from './bodies.js';
 
 /** The process that makes the load: takes one job at a time, answers with its result. */
 export type Job = ThroughputJob | PacedJob | HoldJob;
@@ -39,9 +39,6 @@ export interface HoldJob extends Target {
   readonly streams: number;
   readonly gapMs: number;
 }
-
-const PATH = '/v1/chat/completions';
-const HEADERS = { 'content-type': 'application/json' };
 
 /** Agents by target and size, who go on from round to round. */
 const agents = new Map<string, Agent[]>();

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../processes/process.js';
+import { freePort, get, untilReady } from '../../processes/process.js';
 import { cpuMsOf, rssBytesOf } from '../disturbance.js';
 import type { HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
 
@@ -106,21 +105,12 @@ export class Stage {
     const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
     const child = this.#spawn(PROXY_CORE, [main, 'serve', '--config', file], false);
     const url = `http://127.0.0.1:${port}`;
-    for (let tries = 0; tries < 200; tries += 1) {
-      if (await isReady(url)) return proxyOf('maitred', url, child.pid);
-      await sleep(50);
-    }
-    throw new Error('the gateway did not become ready');
+    await untilReady(() => get(`${url}/readyz`).then(() => undefined, String));
+    return proxyOf('maitred', url, child.pid);
   }
 }
 
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
-
-const isReady = (url: string): Promise<boolean> =>
-  fetch(`${url}/readyz`).then(
-    (answer) => answer.ok,
-    () => false,
-  );
 
 const proxyOf = (name: TargetName, url: string, pid = NaN): Proxy => ({
   name,

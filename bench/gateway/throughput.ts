@@ -1,15 +1,11 @@
 import { printTable, say, show } from '../numbers.js';
+import type { ThroughputJob } from './load.js';
 import { Comparison, costOfRequests, inRounds, rateText, type RateSample } from './rounds.js';
 import { CONDITIONS, Stage, type Proxy, type TargetName } from './stage.js';
 
 const KB = 1024;
 
-interface Cell {
-  readonly stream: boolean;
-  readonly repeated: boolean;
-  readonly bytes: number;
-  readonly connections: number;
-}
+type Cell = Pick<ThroughputJob, 'stream' | 'repeated' | 'bytes' | 'connections'>;
 
 const sizes = (stream: boolean, repeated: boolean): Cell[] =>
   [2, 64, 512].map((kb) => ({ stream, repeated, bytes: kb * KB, connections: 32 }));

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { get, untilReady, freePort, start, type Server } from '../../processes/process.js';
+import { get, untilReady, freePort, start } from '../../processes/process.js';
 
 const COMMAND = 'vllm-router';
 
@@ -52,15 +52,8 @@ export function schedulingConfig(kvTokens: number, speed: number): object {
   };
 }
 
-export interface RouterChoice {
-  readonly command: string;
-  readonly engines: readonly string[];
-  readonly kvTokens: number;
-  readonly speed: number;
-}
-
 /** Starts the router, and waits until it accepts calls. @throws Error with its stderr if it does not */
-export async function startRouter({ command, engines, kvTokens, speed }: RouterChoice): Promise<Server> {
+export async function startRouter(command: string, engines: readonly string[], kvTokens: number, speed: number) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const { pid, stdout, ended, stderr, signal, stop } = start(command, [
     ...['--host', '127.0.0.1', '--port', `${port}`, '--prometheus-host', '127.0.0.1', '--prometheus-port', `${metricsPort}`],

@@ -1,3 +1,4 @@
+import { scaled } from '../../lab/index.js';
 import type { LoadDocument } from '../../loadtest/report/index.js';
 import { startStandIns, startGateway } from '../../processes/gateway.js';
 import { runToEnd, type Server } from '../../processes/process.js';
@@ -35,8 +36,10 @@ export interface RunChoice {
  */
 export async function run(choice: RunChoice): Promise<Run> {
   const { load, target, seed, engine } = choice;
-  const standIns = { count: ENGINES, preset: DEFAULT_PRESET, kvTokens: KV_TOKENS, speed: load.speed };
-  const engines = engine.length > 0 ? { urls: engine, stop: () => Promise.resolve() } : await startStandIns(standIns);
+  const engines =
+    engine.length > 0
+      ? { urls: engine, stop: () => Promise.resolve() }
+      : await startStandIns(ENGINES, DEFAULT_PRESET, KV_TOKENS, load.speed);
   try {
     const server = await startTarget(choice, engines.urls);
     try {
@@ -55,7 +58,7 @@ export async function run(choice: RunChoice): Promise<Run> {
 /** The gateway has its default settings, with times divided by the speed, like the router's. */
 function startTarget({ load: { speed }, target, router }: RunChoice, engines: readonly string[]): Promise<Server> {
   return target === 'vllm-router' && router !== undefined
-    ? startRouter({ command: router, engines, kvTokens: KV_TOKENS, speed })
+    ? startRouter(router, engines, KV_TOKENS, speed)
     : startGateway({ policy: target === 'fcfs-window' || target === 'pass-through' ? target : 'plas', engines, speed });
 }
 
@@ -76,17 +79,16 @@ export function resultOf(
   const [report] = document.targets;
   if (report === undefined) throw new Error('the load tester reports no target');
   const { program_seconds: seconds, seconds_per_token: perToken, errors, programs, completed } = report;
-  const scale = (value: number | null, factor: number) => (value === null ? null : value * factor);
   const refused = errors.http_429 + errors.http_503;
   return {
     load: title,
     speed,
     target,
     seed,
-    meanSeconds: scale(seconds.mean, speed),
-    p99Seconds: scale(seconds.p99, speed),
-    msPerToken: scale(perToken.mean, speed * 1000),
-    cachedShare: scale(report.cached_tokens, 1 / report.prompt_tokens),
+    meanSeconds: scaled(seconds.mean, speed),
+    p99Seconds: scaled(seconds.p99, speed),
+    msPerToken: scaled(perToken.mean, speed * 1000),
+    cachedShare: scaled(report.cached_tokens, 1 / report.prompt_tokens),
     programs,
     completed,
     refused,

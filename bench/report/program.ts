@@ -110,11 +110,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   if (!isComplete) throw new Interrupted(`stopped with ${runs} of ${cases.length * seedList.length} runs made`);
 }
 
-async function resultsOf(
-  task: ReportTask,
-  jobs: number,
-  signal: AbortSignal,
-): Promise<{ readonly results: Results; readonly runs: number }> {
+async function resultsOf(task: ReportTask, jobs: number, signal: AbortSignal) {
   const { cases, seeds: seedList } = task;
   const results = new Results();
   for (const one of cases) results.expect(one, seedList.length);

@@ -13,15 +13,9 @@ const FAULTS = [
   ...'half=3 garbage html slow=800 no-usage short-length'.split(' '),
 ];
 
-export interface Disturbances {
-  faults: number;
-  kills: number;
-  reloads: number;
-}
-
 /** Lets things go wrong until `signal`, then puts all right again. Returns how often. */
-export async function disturb(stage: Stage, random: () => number, signal: AbortSignal): Promise<Disturbances> {
-  const done: Disturbances = { faults: 0, kills: 0, reloads: 0 };
+export async function disturb(stage: Stage, random: () => number, signal: AbortSignal) {
+  const done = { faults: 0, kills: 0, reloads: 0 };
   const every = async (ms: number, act: (turn: number) => void | Promise<void>) => {
     for (let turn = 0; await passes(ms, signal); turn += 1) await act(turn);
   };

@@ -5,26 +5,16 @@ import { numberFrom } from '../../cli/options.js';
 import { sayDisturbance, watchOthers, type Disturbance } from '../disturbance.js';
 import { makeRandom, mean, printTable, say, show } from '../numbers.js';
 import { Agents } from './agents.js';
-import { disturb, type Disturbances } from './disturb.js';
-import { AFTERWARDS, judge, notBack, Sampler, type Sample } from './samples.js';
+import { disturb } from './disturb.js';
+import { AFTERWARDS, judge, notBack, Sampler } from './samples.js';
 import { ENGINES, RATE, Stage, type SoakOptions } from './stage.js';
 
 const SAMPLE_MS = 5000;
 /** Leases, kept places and idle connections end by then. */
 const BACK_MS_MAX = 180_000;
 
-interface Outcome {
-  readonly before: Sample;
-  readonly samples: readonly Sample[];
-  readonly after: Sample;
-  readonly agents: Agents;
-  readonly done: Disturbances;
-}
-
 /** @throws CommanderError, which has been told already */
-export function readOptions(
-  argv: readonly string[],
-): SoakOptions & { readonly warmUp: number; readonly json?: string } {
+export function readOptions(argv: readonly string[]) {
   const command = new Command('soak')
     .description('Keeps a gateway under streams, faults, kills and reloads, and tells whether it stays as it was.')
     .option('--minutes <count>', 'how long the load lasts', numberFrom(0.2, 10_000), 60)
@@ -34,7 +24,7 @@ export function readOptions(
     .showHelpAfterError()
     .exitOverride()
     .parse(argv, { from: 'user' });
-  const given = command.opts<SoakOptions>();
+  const given = command.opts<SoakOptions & { readonly json?: string }>();
   return { ...given, warmUp: Math.min(10, given.minutes / 5) };
 }
 
@@ -59,7 +49,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
+async function soak(stage: Stage, options: SoakOptions) {
   const random = makeRandom(options.seed);
   const idle = new Sampler(stage);
   // Two, as the first lag is of the start. What is idle at most is what it must come back to.
@@ -90,7 +80,7 @@ async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
 }
 
 function report(
-  { before, samples, after, agents, done }: Outcome,
+  { before, samples, after, agents, done }: Awaited<ReturnType<typeof soak>>,
   options: ReturnType<typeof readOptions>,
   disturbance: Disturbance,
 ): number {

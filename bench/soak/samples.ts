@@ -29,21 +29,12 @@ const METRICS = {
 
 type Measured = Readonly<Record<keyof typeof METRICS, number>>;
 
+type Looked = 'minutes' | 'sockets' | 'gatewayCpu' | 'enginesCpu' | 'driverCpu';
 /** The gateway at one moment, in its own words, and what its process and the others took since the one before. */
-export interface Sample extends Measured {
-  readonly minutes: number;
-  readonly sockets: number;
-  readonly gatewayCpu: number;
-  readonly enginesCpu: number;
-  readonly driverCpu: number;
-}
+export type Sample = Measured & Readonly<Record<Looked, number>>;
 
 /** Milliseconds of processor time so far. */
-interface Cpu {
-  readonly gateway: number;
-  readonly engines: number;
-  readonly driver: number;
-}
+type Cpu = Readonly<Record<'gateway' | 'engines' | 'driver', number>>;
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(METRICS).map(([metric]) => metric));
 
@@ -95,16 +86,11 @@ export class Sampler {
 
 type Measure = keyof Sample;
 
-/** How much more the last quarter may be than the first: a share of it, and so much beside. */
-interface Bound {
-  readonly measure: Measure;
-  readonly title: string;
-  readonly share: number;
-  readonly beside: number;
-}
-
-/** Bounds on drift during the load. Lag is also the machine's, so it may double. */
-const BOUNDS: readonly Bound[] = [
+/**
+ * Bounds on drift: how much more the last quarter may be than the first, a share of it and so much beside. Lag is also
+ * the machine's, so it may double.
+ */
+const BOUNDS = [
   { measure: 'rssMb', title: 'resident memory, MB', share: 0.1, beside: 10 },
   { measure: 'heapMb', title: 'heap used, MB', share: 0.1, beside: 10 },
   { measure: 'externalMb', title: 'memory outside the heap, MB', share: 0.1, beside: 5 },
@@ -115,7 +101,7 @@ const BOUNDS: readonly Bound[] = [
   { measure: 'calls', title: 'calls in the system', share: 0.05, beside: 10 },
   { measure: 'programs', title: 'programs', share: 0.1, beside: 20 },
   { measure: 'keptPlaces', title: 'kept places', share: 0.5, beside: 50 },
-];
+] as const;
 
 /** @param samples after the warm-up, oldest first */
 export function judge(samples: readonly Sample[]) {

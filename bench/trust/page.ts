@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { say } from '../numbers.js';
-import { KINDS, ourRatios, THEIRS, type OurRatios } from './policies.js';
+import { KINDS, ourRatios, THEIRS } from './policies.js';
 import { servers, summaries, wholeOverKernels, type Rows } from './steps.js';
 
 const PAGE = 'docs/TRUST.md';
@@ -23,7 +23,7 @@ export async function writePage(): Promise<void> {
 }
 
 /** Policies against first come, first served on AgentServeSim's loads, and ours of the same kind on our loads. */
-function policies(ours: readonly OurRatios[]): Rows {
+function policies(ours: Awaited<ReturnType<typeof ourRatios>>): Rows {
   const loads = [...THEIRS.map(({ load }) => `AgentServeSim: ${load}`), ...ours.map(({ load }) => `maitred: ${load}`)];
   return {
     columns: ['load', 'first come, first served, s', ...KINDS.map(({ what }) => what)],

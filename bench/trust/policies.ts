@@ -1,21 +1,13 @@
-import { pairedRatio, pairOf, type Case, type RunMeasures } from '../../lab/index.js';
+import { pairedRatio, pairOf, type RunMeasures, type Scenario, type Setup } from '../../lab/index.js';
+import { mean } from '../numbers.js';
 import { Runs } from '../report/recordings.js';
-
-type Setup = Case['setup'];
-type Scenario = Case['scenario'];
-
-/** Policies of one kind: AgentServeSim's by its own name, and ours. */
-interface Kind {
-  readonly what: string;
-  readonly theirs: string;
-  readonly ours: Setup;
-}
 
 const UNGATED = { 'admission.gate': 0 };
 /** The paper's order: by the engine time that a program has had. */
 const ATTAINED = { 'policy.order': 'attained', 'policy.charge': 'chain', 'admission.forecast': 'length' };
 
-export const KINDS: readonly Kind[] = [
+/** Policies of one kind: AgentServeSim's by its own name, and ours. */
+export const KINDS: readonly { readonly what: string; readonly theirs: string; readonly ours: Setup }[] = [
   { what: 'order alone (Autellix’ PLAS)', theirs: 'lru-plas', ours: { policy: 'plas', settings: { ...UNGATED, ...ATTAINED } } }, // prettier-ignore
   { what: 'contexts that are needed again stay longer (SAGA)', theirs: 'saga-fcfs', ours: { policy: 'pass-through', eviction: 'steps' } }, // prettier-ignore
   { what: 'no more programs than the cache holds (a gate)', theirs: 'gate', ours: { policy: 'fcfs-window' } },
@@ -35,25 +27,23 @@ export const THEIRS: readonly {
 const one: Omit<Scenario, 'ratePerSecond' | 'machine'> = { programs: { recording: 'mini-swe-agent' }, count: 50, engines: 1 }; // prettier-ignore
 
 /** Coding agents on SWE-bench too, on one engine that they overload as much. */
-export const OURS: Readonly<Record<string, Scenario>> = {
+const OURS: Readonly<Record<string, Scenario>> = {
   '50 of mini-swe-agent at 0.2/s, A100': { ...one, ratePerSecond: 0.2, machine: 'llama-3.1-8b-a100' },
   '50 of mini-swe-agent at 0.04/s, Qwen3-Coder, H100': { ...one, ratePerSecond: 0.04, machine: 'qwen3-coder-30b-a3b' },
 };
-
-export type OurRatios = Awaited<ReturnType<typeof ourRatios>>[number];
 
 /** Mean program time of our policies over that of pass-through, by load. */
 export async function ourRatios() {
   const runs = await Runs.over(['mini-swe-agent']);
   return Object.entries(OURS).map(([load, scenario]) => {
     const stock = runs.of(scenario, { policy: 'pass-through' });
-    const mean = ({ program_seconds }: RunMeasures) => program_seconds.mean;
+    const secondsOf = ({ program_seconds }: RunMeasures) => program_seconds.mean;
     return {
       load,
       /** Under pass-through. */
-      seconds: stock.reduce((sum, run) => sum + (mean(run) ?? NaN), 0) / stock.length,
+      seconds: mean(stock.map((run) => secondsOf(run) ?? NaN)),
       ratios: KINDS.map(({ ours }) => {
-        const pairs = runs.of(scenario, ours).flatMap((run, at) => pairOf(stock[at] as RunMeasures, run, mean));
+        const pairs = runs.of(scenario, ours).flatMap((run, at) => pairOf(stock[at] as RunMeasures, run, secondsOf));
         return pairedRatio(pairs).ratio ?? NaN;
       }),
     };

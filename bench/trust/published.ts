@@ -1,15 +1,12 @@
 import type { PresetName } from '../../sim/index.js';
 
-/** Steps of prefill alone, as [prompt tokens, ms]. */
-export type Prefills = readonly (readonly [tokens: number, ms: number])[];
-/** Steps of decode alone, as [sequences, tokens of context of each, ms]. */
-export type Decodes = readonly (readonly [sequences: number, context: number, ms: number])[];
-
 /** Step times that others published for the model and machine of a preset. */
 export interface Published {
   readonly preset: PresetName;
-  readonly prefill: Prefills;
-  readonly decode: Decodes;
+  /** Steps of prefill alone. */
+  readonly prefill: readonly (readonly [tokens: number, ms: number])[];
+  /** Steps of decode alone. */
+  readonly decode: readonly (readonly [sequences: number, contextOfEach: number, ms: number])[];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { PRESET_NAMES, PRESETS, stepMs, type Preset } from '../../sim/index.js';
+import { mean } from '../numbers.js';
 import { KERNELS, SERVERS, WHOLE_OVER_KERNELS, type Measured, type Published } from './published.js';
 
 /** A table of the page, as rows of Markdown cells. */
@@ -7,14 +8,10 @@ export interface Rows {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A model step over the published one, less 1. */
-export interface StepError {
-  readonly label: string;
-  readonly published: number;
-  readonly error: number;
-}
+export type StepError = Readonly<ReturnType<typeof errorOf>>;
 
-const errorOf = (label: string, published: number, modelled: number): StepError => ({
+/** A model step over the published one, less 1. */
+const errorOf = (label: string, published: number, modelled: number) => ({
   label,
   published,
   error: modelled / published - 1,
@@ -42,9 +39,8 @@ export const decodeErrors = (preset: Preset, { decode }: Published): StepError[]
 const percent = (share: number) => `${share < 0 ? '−' : '+'}${Math.round(100 * Math.abs(share))} %`;
 /** Mean of the absolute errors, and the largest with its sign. */
 function summary(errors: readonly StepError[]): string {
-  const mean = errors.reduce((sum, { error }) => sum + Math.abs(error), 0) / errors.length;
   const largest = errors.toSorted((a, b) => Math.abs(b.error) - Math.abs(a.error))[0];
-  return `${Math.round(100 * mean)} %, ${percent(largest?.error ?? NaN)}`;
+  return `${Math.round(100 * mean(errors.map(({ error }) => Math.abs(error))))} %, ${percent(largest?.error ?? NaN)}`;
 }
 
 /** Mean and largest error of each preset at each efficiency. */

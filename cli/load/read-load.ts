@@ -47,7 +47,7 @@ export async function readLoads(
   const load = (one: Pick<Values, 'rate' | 'concurrency'>): Load => {
     const own = { ...common, rate: one.rate, concurrency: one.concurrency };
     const arrivals = readArrivals(command, own, source, ONE_BY_ONE);
-    const options = optionsOf(own, targets, source, arrivals, apiKey);
+    const options = optionsOf(own, source, arrivals, apiKey);
     return {
       place: placeOf(one),
       value: one.rate ?? one.concurrency,
@@ -72,18 +72,12 @@ export async function readLoads(
   return [first, ...others];
 }
 
-function optionsOf(
-  flags: OneLoad,
-  targets: readonly string[],
-  source: ProgramSource,
-  arrivals: Arrivals,
-  apiKey?: string,
-): LoadOptions {
+function optionsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, apiKey?: string): LoadOptions {
   // Only the duration ends the run, unless the programs end before.
   const isEndless = flags.programs === undefined && flags.duration !== undefined && arrivals.type !== 'trace';
   return {
     ...flags,
-    targets,
+    targets: flags.target,
     programs: (run) => programsOf(source, arrivals, seedOfRun(flags.seed, run)),
     maxPrograms: isEndless ? Infinity : countOf(flags, source, arrivals),
     runs: flags.repeat,

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { integer } from '../../text/index.js';
 import { hostOf, type HostOptions, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES, type PolicyName } from '../../src/index.js';
-import type { Arrivals } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
 import { countOf, readArrivals, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
@@ -22,7 +21,8 @@ const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies read
  * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
-  const { config } = readScheduling(flags.config, firstOf(flags));
+  const first: Values = combinationsOf(listsOf(flags))[0] ?? {};
+  const { config } = readScheduling(flags.config, first);
   const lists = {
     ...listsOf(flags),
     policy: flags.policy ?? comparedOf(flags, config.policy.name),
@@ -30,7 +30,8 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   };
   checkPolicies(command, flags, lists.policy);
   const source = await readSource(command, flags, 'lengths', faults, signal);
-  const arrivals = arrivalsOf(command, flags, source, firstOf(flags));
+  const { rate, concurrency } = first;
+  const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
   const isExact = arrivals.type === 'trace' && Object.keys(flags.conditions.conditions).length === 0;
   const given = flags.seed ?? [0];
   const seeds = isExact ? given.slice(0, 1) : given;
@@ -63,8 +64,6 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
   return flags.config === undefined ? COMPARED : ['pass-through', own === 'pass-through' ? 'plas' : own];
 }
 
-const firstOf = (flags: SimFlags): Values => combinationsOf(listsOf(flags))[0] ?? {};
-
 function checkPolicies(command: Command, { retention }: SimFlags, policies: readonly SimPolicyName[]): void {
   const own = policies.find((name) => !POLICY_NAMES.some((other) => other === name));
   if (retention?.includes(BELADY) === true && own !== undefined)
@@ -78,20 +77,13 @@ function checkRuns(command: Command, lists: Lists & { readonly seed: readonly nu
   if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}) exceed the limit of ${RUNS_MAX}: give fewer values`); // prettier-ignore
 }
 
-const arrivalsOf = (
-  command: Command,
-  flags: SimFlags,
-  source: ProgramSource,
-  { rate, concurrency }: Values,
-): Arrivals => readArrivals(command, { ...flags, rate, concurrency }, source);
-
 export function variantOf(
   command: Command,
   flags: SimFlags,
   source: ProgramSource,
   values: Values & Pick<Variant, 'policy' | 'balancer'>,
 ): Variant {
-  const { policy, balancer, retention } = values;
+  const { policy, balancer, retention, rate, concurrency } = values;
   // Warnings were printed with the first.
   const { config, engines, sizes } = readScheduling(flags.config, values, () => undefined);
   const { name, preset: chosen } = flags.preset?.find((each) => each.name === values.preset) ?? DEFAULT_PRESET;
@@ -100,7 +92,7 @@ export function variantOf(
     policy,
     balancer,
     values,
-    arrivals: arrivalsOf(command, flags, source, values),
+    arrivals: readArrivals(command, { ...flags, rate, concurrency }, source),
     engines: values.engines ?? Math.max(1, engines),
     preset: name,
     engine: {

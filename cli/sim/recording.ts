@@ -11,7 +11,7 @@ const CHARACTERS = 128;
 /** The parts of a recording to keep: lengths alone, or texts too. */
 export type Kept = 'lengths' | 'words';
 
-export interface ReadingOptions {
+interface ReadingOptions {
   /** Absent: the format that its records look like. */
   readonly format?: FormatName | undefined;
   readonly kept: Kept;

@@ -10,13 +10,11 @@ export interface Experiment {
   readonly about: string;
   /** Recordings that it replays; missing ones are skipped. */
   readonly recordings: readonly RecordingName[];
-  readonly plan: (scale: Scale) => Plan;
-}
-
-export interface Plan {
-  readonly cases: readonly Case[];
-  /** Reports whatever results exist: a missing figure is left out or shown as a dash. */
-  readonly tell: (results: Results) => Block[];
+  readonly plan: (scale: Scale) => {
+    readonly cases: readonly Case[];
+    /** Reports whatever results exist: a missing figure is left out or shown as a dash. */
+    readonly tell: (results: Results) => Block[];
+  };
 }
 
 export interface Scale {

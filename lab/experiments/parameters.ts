@@ -63,12 +63,7 @@ function defaultsTable(loads: readonly Load[], results: Results): Block[] {
   return [{ type: 'table', caption: 'The defaults', columns: ['load', 'figure'], rows }];
 }
 
-interface Sweep {
-  readonly key: string;
-  readonly points: readonly Point[];
-}
-
-function tellOf({ key, points }: Sweep, loads: readonly Load[], results: Results): Block[] {
+function tellOf({ key, points }: { key: string; points: Point[] }, loads: readonly Load[], results: Results): Block[] {
   const ratioOf = (load: Load, setup: Setup, measure: Measure) =>
     results.ratio(caseOf(load, DEFAULT), caseOf(load, setup), measure);
   const columns = loads.flatMap((load) => measuresOf(load).map((measure) => ({ load, measure })));

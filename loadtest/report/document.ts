@@ -8,14 +8,13 @@ export type LoadDocument = Readonly<ReturnType<typeof documentOf>>;
 
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
 
-export interface Gathered {
-  readonly settings: Settings;
-  readonly targets: readonly Target[];
-  readonly pairs: Pairs | undefined;
-  readonly slos: readonly Slo[];
-}
-
-export function documentOf({ settings, targets, pairs, slos }: Gathered, summary: LoadSummary) {
+export function documentOf(
+  settings: Settings,
+  targets: readonly Target[],
+  pairs: Pairs | undefined,
+  slos: readonly Slo[],
+  summary: LoadSummary,
+) {
   const reports = targets.map((target, index) => target.report(summary.targets[index]));
   const ab = pairs?.report(reports, summary.runs) ?? null;
   return {

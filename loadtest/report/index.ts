@@ -78,7 +78,7 @@ export function makeReporter(options: ReporterOptions) {
     progress: (progress: LoadProgress) => view?.progress(progress),
     report(summary: LoadSummary) {
       view?.end();
-      return documentOf({ settings, targets, pairs, slos }, summary);
+      return documentOf(settings, targets, pairs, slos, summary);
     },
   };
 }

@@ -16,10 +16,7 @@ const WAITING_MAX = 100_000;
 
 type Two = readonly [Sample, Sample];
 
-interface Run {
-  readonly programs: Two;
-  readonly firstTokens: Two;
-}
+type Run = Readonly<Record<'programs' | 'firstTokens', Two>>;
 
 /** Programs given to both targets, paired by their index, and compared run by run. */
 export class Pairs {
@@ -95,10 +92,7 @@ export class Pairs {
 }
 
 /** Distributions of a run at the first target and at the other. */
-interface RunPair {
-  readonly programs: readonly [Distribution, Distribution];
-  readonly firstTokens: readonly [Distribution, Distribution];
-}
+type RunPair = Readonly<Record<'programs' | 'firstTokens', readonly [Distribution, Distribution]>>;
 
 /** @param targets the first and the other */
 export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPair[], margin: number) {

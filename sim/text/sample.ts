@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../apis/fields.js';
 import { BYTES_PER_TOKEN, mix } from './tokens.js';
 
 const WORDS = (
@@ -35,8 +36,6 @@ export function prose(seed: number, tokens: number): string {
   return text.endsWith(' ') ? `${text.slice(0, -1)}.` : text;
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-
 /** Values for properties that agents act on: harmless to run, and likely to exist. */
 const KNOWN: Readonly<Record<string, string>> = {
   command: 'echo maitred',
@@ -64,7 +63,7 @@ const DEPTH_MAX = 12;
 export const sampleOf = (schema: unknown): unknown => sample(schema, schema, '', 0);
 
 function sample(schema: unknown, root: unknown, name: string, depth: number): unknown {
-  if (!isSchema(schema) || depth > DEPTH_MAX) return null;
+  if (!isObject(schema) || depth > DEPTH_MAX) return null;
   if ('const' in schema) return schema['const'];
   const options = schema['enum'];
   if (Array.isArray(options) && options.length > 0) return options[0] as unknown;
@@ -78,14 +77,14 @@ function sample(schema: unknown, root: unknown, name: string, depth: number): un
   return sampleType(schema, root, name, depth);
 }
 
-function sampleAll(schema: Schema, parts: readonly unknown[], root: unknown, name: string, depth: number): unknown {
+function sampleAll(schema: JsonObject, parts: readonly unknown[], root: unknown, name: string, depth: number): unknown {
   const own = sampleType(schema, root, name, depth);
   const values = parts.map((part) => sample(part, root, name, depth + 1));
-  const objects = values.filter(isSchema);
-  return objects.length > 0 ? (Object.assign(isSchema(own) ? own : {}, ...objects) as unknown) : values[0];
+  const objects = values.filter(isObject);
+  return objects.length > 0 ? (Object.assign(isObject(own) ? own : {}, ...objects) as unknown) : values[0];
 }
 
-function sampleType(schema: Schema, root: unknown, name: string, depth: number): unknown {
+function sampleType(schema: JsonObject, root: unknown, name: string, depth: number): unknown {
   const declared = schema['type'];
   const type: unknown = Array.isArray(declared) ? declared[0] : declared;
   switch (type) {
@@ -105,15 +104,15 @@ function sampleType(schema: Schema, root: unknown, name: string, depth: number):
   }
 }
 
-function sampleArray(schema: Schema, root: unknown, name: string, depth: number): unknown[] {
+function sampleArray(schema: JsonObject, root: unknown, name: string, depth: number): unknown[] {
   const items = schema['items'] ?? { type: 'string' };
-  const words = isSchema(items) && items['type'] === 'string' ? KNOWN[name]?.split(' ') : undefined;
+  const words = isObject(items) && items['type'] === 'string' ? KNOWN[name]?.split(' ') : undefined;
   const length = Math.min(Number(schema['minItems'] ?? 0), 100);
   return words ?? Array.from({ length }, () => sample(items, root, name, depth + 1));
 }
 
-function sampleObject(schema: Schema, root: unknown, depth: number): Record<string, unknown> {
-  const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+function sampleObject(schema: JsonObject, root: unknown, depth: number): Record<string, unknown> {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const value: Record<string, unknown> = {};
   for (const key of required) {
@@ -122,14 +121,14 @@ function sampleObject(schema: Schema, root: unknown, depth: number): Record<stri
   return value;
 }
 
-function sampleString(schema: Schema, name: string): string {
+function sampleString(schema: JsonObject, name: string): string {
   const format = typeof schema['format'] === 'string' ? FORMATS[schema['format']] : undefined;
   const text = format ?? KNOWN[name] ?? 'sample';
   const [least, most] = [Number(schema['minLength'] ?? 0), Number(schema['maxLength'] ?? Infinity)];
   return text.padEnd(Math.min(least, 10_000), 'x').slice(0, most);
 }
 
-function sampleNumber(schema: Schema, whole: boolean): number {
+function sampleNumber(schema: JsonObject, whole: boolean): number {
   const step = Number(schema['multipleOf'] ?? (whole ? 1 : 0.5));
   const above = schema['exclusiveMinimum'];
   const below = schema['exclusiveMaximum'];
@@ -143,10 +142,7 @@ function sampleNumber(schema: Schema, whole: boolean): number {
 function resolve(reference: string, root: unknown): unknown {
   let found = root;
   for (const part of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-    found = isSchema(found) ? found[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+    found = isObject(found) ? found[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
   }
   return found;
 }
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,7 +4,6 @@ import type { Spec, AgentSpec, MapReduceSpec, TreeSpec } from './spec.js';
 import type { Workload } from '../workload.js';
 import { draw, drawWhole } from './distribution.js';
 
-type Part = Exclude<Spec, { readonly kind: 'mixture' }>;
 type Shares = ReadonlyMap<string, number>;
 
 /**
@@ -33,11 +32,11 @@ export function compose(name: string, specs: ReadonlyMap<string, Spec>): Workloa
   };
 }
 
-function callsOf(part: Part, dice: Dice): AgentCall[] {
+function callsOf(part: Exclude<Spec, { readonly kind: 'mixture' }>, dice: Dice): AgentCall[] {
   switch (part.kind) {
     case 'agent': {
       const calls: AgentCall[] = [];
-      addAgent(calls, part, { thread: '', after: [] }, dice);
+      addAgent(calls, part, '', [], dice);
       return calls;
     }
     case 'tree':
@@ -62,17 +61,12 @@ function sharesOf(name: string, specs: ReadonlyMap<string, Spec>, known: Map<str
   return shares;
 }
 
-interface Opening {
-  readonly thread: string;
-  readonly after: readonly number[];
-}
-
 /**
  * Adds the calls of an agent in sequence. Each prompt consists of the previous prompt, its answer without the
  * reasoning, and the reply of a tool or a person.
  * @returns tokens of the last answer that others may read
  */
-function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }: Opening, dice: Dice): number {
+function addAgent(calls: AgentCall[], spec: AgentSpec, thread: string, after: readonly number[], dice: Dice): number {
   const system = pick(spec.system, dice);
   const turns = drawWhole(spec.turns, dice);
   let promptTokens = system?.tokens ?? 0;
@@ -147,7 +141,7 @@ function mapReduceCalls(spec: MapReduceSpec, dice: Dice): AgentCall[] {
     const ends = [parent];
     const subAgents = drawWhole(spec.subAgents, dice);
     for (let index = 1; index <= subAgents; index += 1) {
-      promptTokens += addAgent(calls, subAgent, { thread: `${round}.${index}`, after: [parent] }, dice);
+      promptTokens += addAgent(calls, subAgent, `${round}.${index}`, [parent], dice);
       ends.push(calls.length - 1);
     }
     after = ends;
@@ -180,7 +174,7 @@ function treeCalls(spec: TreeSpec, dice: Dice): AgentCall[] {
     const rolloutDepth = drawWhole(spec.rolloutDepth, dice);
     let node = take(leaves, dice);
     while (node !== undefined && done < expansions) {
-      const children = expand(calls, node, ready, { spec, inputTokens }, dice);
+      const children = expand(calls, node, ready, spec, inputTokens, dice);
       done += 1;
       ready = children.map(({ judged }) => judged);
       const open = children.filter(({ depth }) => depth < depthMax);
@@ -191,14 +185,9 @@ function treeCalls(spec: TreeSpec, dice: Dice): AgentCall[] {
   return calls;
 }
 
-interface Search {
-  readonly spec: TreeSpec;
-  readonly inputTokens: number;
-}
-
-function expand(calls: AgentCall[], node: Node, ready: readonly number[], { spec, inputTokens }: Search, dice: Dice) {
+function expand(calls: AgentCall[], node: Node, ready: readonly number[], spec: TreeSpec, input: number, dice: Dice) {
   const { expand: proposing, evaluate: judging } = spec;
-  const promptTokens = proposing.system.tokens + inputTokens + node.pathTokens;
+  const promptTokens = proposing.system.tokens + input + node.pathTokens;
   const first = calls.length;
   const answers = Array.from({ length: drawWhole(spec.branch, dice) }, (_, index) => {
     const outputTokens = drawWhole(proposing.outputTokens, dice);
@@ -210,29 +199,24 @@ function expand(calls: AgentCall[], node: Node, ready: readonly number[], { spec
   });
   const proposed = answers.map((_, index) => first + index);
   const firstJudged = calls.length;
-  const sharedTokens = judging.system.tokens + inputTokens + node.pathTokens;
+  const sharedTokens = judging.system.tokens + input + node.pathTokens;
   const gapMs = draw(spec.toolMs, dice);
   return answers.map((answerTokens, index) => {
     const pathTokens = node.pathTokens + answerTokens + drawWhole(spec.resultTokens, dice);
     const outputTokens = drawWhole(judging.outputTokens, dice);
     const prefix =
       index > 0 ? { call: firstJudged, tokens: sharedTokens } : startOf(calls, node.judged, judging.system, false);
-    const judgedTokens = judging.system.tokens + inputTokens + pathTokens;
+    const judgedTokens = judging.system.tokens + input + pathTokens;
     calls.push({ after: proposed, thread: '', gapMs, promptTokens: judgedTokens, outputTokens, prefix });
     return { depth: node.depth + 1, pathTokens, proposed: first + index, judged: firstJudged + index };
   });
-}
-
-interface Text {
-  readonly name: string;
-  readonly tokens: number;
 }
 
 /** The conversation of the call, with its answer or without: later prompts do not contain judgements. */
 function startOf(
   calls: readonly AgentCall[],
   call: number | undefined,
-  { name, tokens }: Text,
+  { name, tokens }: TreeSpec['expand']['system'],
   hasAnswer: boolean,
 ): Prefix {
   const from = call === undefined ? undefined : calls[call];

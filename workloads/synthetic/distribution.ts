@@ -21,8 +21,6 @@ export const logNormal = (median: number, p95: number, bounds: Bounds, source: s
 export const gamma = (mean: number, cv: number, bounds: Bounds, source: string) =>
   ({ dist: 'gamma', mean, cv, ...bounds, source }) as const;
 
-type Points = [share: number, value: number][];
-
 /** The values that these shares do not exceed. */
 export function quantiles(shares: readonly number[], values: readonly number[], source: string) {
   return {
@@ -34,7 +32,7 @@ export function quantiles(shares: readonly number[], values: readonly number[], 
 
 /** Whole numbers, each with the share that does not exceed it. */
 export function counts(source: string, ...counted: readonly (readonly [value: number, share: number])[]) {
-  const points = counted.flatMap(([value, share], at): Points => [
+  const points = counted.flatMap(([value, share], at): [share: number, value: number][] => [
     [counted[at - 1]?.[1] ?? 0, value],
     [share, value],
   ]);

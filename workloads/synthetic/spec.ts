@@ -75,6 +75,12 @@ const agentShape = {
 };
 const agent = z.strictObject(agentShape).superRefine(checkAgent);
 
+const asking = (answer: string) =>
+  z.strictObject({
+    system: text.describe('System prompt of these calls: `name` and `tokens`, as in `system[]`.'),
+    outputTokens: tokens.describe(answer),
+  });
+
 const tree = z.strictObject({
   kind: z.literal('tree'),
   inputTokens: tokens.describe('Question.'),
@@ -82,18 +88,8 @@ const tree = z.strictObject({
   branch: calls.describe('Children per node: parallel calls with the same prompt.'),
   depthMax: distribution(1, 100).describe('Depth of the deepest nodes; the root is 0.'),
   rolloutDepth: calls.describe('Depth to which children are expanded in turn, before another leaf is selected.'),
-  expand: z
-    .strictObject({
-      system: text.describe('System prompt of these calls: `name` and `tokens`, as in `system[]`.'),
-      outputTokens: tokens.describe('Answer: a child’s thought and action.'),
-    })
-    .describe('Calls that propose children.'),
-  evaluate: z
-    .strictObject({
-      system: text.describe('System prompt of these calls: `name` and `tokens`, as in `system[]`.'),
-      outputTokens: tokens.describe('Answer: the judgement.'),
-    })
-    .describe('Parallel calls that judge the children, one each.'),
+  expand: asking('Answer: a child’s thought and action.').describe('Calls that propose children.'),
+  evaluate: asking('Answer: the judgement.').describe('Parallel calls that judge the children, one each.'),
   resultTokens: tokensOrNone.describe('Result of an action; part of all prompts below that child.'),
   toolMs: ms.default(0).describe('Run time of all actions of a node’s children.'),
 });

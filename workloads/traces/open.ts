@@ -9,13 +9,7 @@ import { weka } from './weka.js';
 import { behind, TraceError, type TraceErrorCode } from './pieces.js';
 import type { AgentProgram } from '../program.js';
 
-interface TraceFormat {
-  /** Keys of its records; no other format has all of them. */
-  readonly keys: readonly string[];
-  readonly read: Reader;
-}
-
-/** Every readable format. The default is the first format whose keys the file's first records have. */
+/** Every readable format, with keys that no other format's records have all of. The default is the first that fits. */
 const FORMATS = {
   maitred: { keys: ['maitredProgram'], read: maitred },
   'event-log': { keys: ['maitredEventLog'], read: eventLog },
@@ -25,7 +19,7 @@ const FORMATS = {
   'tau-bench': { keys: ['traj', 'task_id'], read: tauBench },
   mooncake: { keys: ['input_length', 'hash_ids'], read: mooncake },
   azure: { keys: ['TIMESTAMP', 'ContextTokens', 'GeneratedTokens'], read: azure },
-} as const satisfies Record<string, TraceFormat>;
+} as const satisfies Record<string, { readonly keys: readonly string[]; readonly read: Reader }>;
 
 export type FormatName = keyof typeof FORMATS;
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];

@@ -89,7 +89,7 @@ class Stage {
 
   static async open(setting: Setting, policy: PolicyName): Promise<Stage> {
     const { engines: count, preset, kvTokens, speed, file } = setting;
-    const engines = await startStandIns({ count, preset, kvTokens, speed });
+    const engines = await startStandIns(count, preset, kvTokens, speed);
     try {
       return new Stage(setting, policy, engines, await startGateway({ policy, file, engines: engines.urls, speed }));
     } catch (error) {

@@ -42,12 +42,7 @@ export class Stage {
   #model = '';
 
   async open(): Promise<void> {
-    this.#engines = await startStandIns({
-      count: 2,
-      preset: 'llama-3.1-8b-h100',
-      kvTokens: 20_000,
-      speed: MODEL_SPEED,
-    });
+    this.#engines = await startStandIns(2, 'llama-3.1-8b-h100', 20_000, MODEL_SPEED);
     const adminPort = await freePort();
     const [configured, found] = this.#engines.urls;
     this.#dns = await DnsServer.start();
