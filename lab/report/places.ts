@@ -48,13 +48,13 @@ interface Terms {
 export function placeVerdict(place: string, all: readonly Tried[], { margin, repeated, isExact }: Terms): PlaceVerdict {
   const [first] = all;
   const judge = (ratio: Ratio): Verdict | undefined => ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin); // prettier-ignore
-  const isWorn = ({ isOverloaded, times: { sustained } }: Tried) => (isOverloaded && first?.isOverloaded !== true) || sustained?.verdict === 'fewer'; // prettier-ignore
   const compared = all.flatMap((each, at) => {
-    const { sustained, programs: { mean: ratio } } = each.times; // prettier-ignore
+    const { isOverloaded, times: { sustained, programs: { mean: ratio } } } = each; // prettier-ignore
     const verdict = judge(ratio);
     // To sustain the load more often is to be faster where the other does not, if no slower where it does.
     const isSpared = sustained?.verdict === 'more' && (verdict === 'same' || verdict === 'unsure');
-    const found = { ...each, at, ratio, verdict: isSpared ? ('sooner' as const) : verdict, isSpared, isWorn: isWorn(each), over: sustained?.over ?? '' }; // prettier-ignore
+    const isWorn = (isOverloaded && first?.isOverloaded !== true) || sustained?.verdict === 'fewer';
+    const found = { ...each, at, ratio, verdict: isSpared ? ('sooner' as const) : verdict, isSpared, isWorn, over: sustained?.over ?? '' }; // prettier-ignore
     return at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [found];
   });
   const tried = compared.filter((each) => !each.isWorn);
