@@ -14,21 +14,30 @@ export interface SimVerdict extends PlaceVerdict {
   readonly isDrained: boolean;
 }
 
-/** The next command’s runs: from a rate that the first setting sustains to some that it does not. */
+/** The next command’s runs: from a load that the first setting sustains, or serves at once, to some that it does not. */
 export interface Reach {
-  readonly rate: number;
+  readonly load: number;
   readonly programs: number;
   readonly seeds: readonly number[];
 }
 
-/** Times the lowest rate of a range its highest, and values of a range. */
+/** Times the lowest load of a range its highest. */
 export const SPAN = 4;
-/** The rates of a plan, if they rise and nothing else around its settings varies. */
-export function ratesOf(plan: Plan): readonly number[] {
+/** Times a load that is sustained the next one, which is not, from which on to look between. */
+const GAP = 1.25;
+
+/** The loads of a plan, if they rise and nothing else around its settings varies. */
+export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
   const choices = choicesOf(plan);
-  const around = axesOf(plan.lists).filter((axis) => !isChoice(axis));
-  const rates = plan.variants.filter((_, at) => at % choices === 0).flatMap(({ arrivals }) => (arrivals.type === 'open' ? [arrivals.ratePerSecond] : [])); // prettier-ignore
-  return around.every((axis) => axis === 'rate') && (rates.length === 1 || isRising(rates)) ? rates : [];
+  const axis = plan.variants[0]?.arrivals.type === 'closed' ? 'concurrency' : 'rate';
+  const isOther = axesOf(plan.lists).some((each) => !isChoice(each) && each !== axis);
+  const all = plan.variants.filter((_, at) => at % choices === 0).flatMap(({ arrivals }) => (arrivals.type === 'open' ? [arrivals.ratePerSecond] : arrivals.type === 'closed' ? [arrivals.concurrency] : [])); // prettier-ignore
+  return { axis, values: !isOther && (all.length === 1 || isRising(all)) ? all : [] };
+}
+
+export function ratesOf(plan: Plan): readonly number[] {
+  const { axis, values } = loadsOf(plan);
+  return axis === 'rate' ? values : [];
 }
 
 /** Up to which rate each setting keeps up; none where the rates are not several. */
@@ -54,12 +63,12 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
 
 /** Loads that would tell more than these, if any: the first setting sustains none of them, or nothing waits. */
 export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
-  const [rates, choices] = [ratesOf(plan), choicesOf(plan)];
-  const states = rates.map((_, at) => loadOf(plan, runs, at * choices).state);
+  const [{ axis, values: loads }, choices] = [loadsOf(plan), choicesOf(plan)];
+  const states = loads.map((_, at) => loadOf(plan, runs, at * choices).state);
   const isIdle = runs.every(isUnloaded);
-  if (rates.length > 0 && !isHeld(plan, runs, 0)) return 'lower';
-  if (rates.length === 0 || verdicts.some(({ better }) => better.length > 0)) return undefined;
-  if (rates.length === 1) return isIdle || isForNothing(plan, runs) ? 'higher' : undefined;
+  if (loads.length > 0 && !isHeld(plan, runs, 0)) return 'lower';
+  if (loads.length === 0 || verdicts.some(({ better }) => better.length > 0)) return undefined;
+  if (loads.length === 1 || axis === 'concurrency') return isIdle || isForNothing(plan, runs) ? 'higher' : undefined;
   const isOver = states.includes('overloaded') || states.includes('split');
   if (isOver || (plan.seeds.length >= PAIRS_LAST && !isIdle)) return undefined;
   return states.includes('unknown') ? 'longer' : 'higher';
@@ -81,8 +90,8 @@ export function nextOf(
   verdicts: readonly SimVerdict[],
   reach: Reach | undefined,
 ) {
-  // prettier-ignore
-  const isSeveral = ratesOf(plan).length > 1;
+  const { axis, values: loads } = loadsOf(plan);
+  const isSeveral = loads.length > 1;
   const name = settingOf(plan, 0);
   switch (otherLoads(plan, runs, verdicts)) {
     case 'lower':
@@ -90,15 +99,21 @@ export function nextOf(
     case 'longer':
       return `Too few programs to tell whether the highest loads are sustained: ${again(plan, reach, 'lower')}`;
     case 'higher':
-      // Of a single rate, the advice says why.
+      // Of a single load, the advice says why.
       return isSeveral ? `None of these loads is high enough to show a gain, as ${name} sustains them: ${again(plan, reach, 'raise')}` : undefined; // prettier-ignore
     case undefined:
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
-  const [lowest = 0] = ratesOf(plan);
+  const [lowest = 0] = loads;
   const seeds = seedsText(plan, Math.max(0, ...open.map(({ enough }) => Math.max(PAIRS_LAST, enough ?? 0) * Number(enough !== undefined)))); // prettier-ignore
-  if (seeds === '') return from === 0 && isSeveral ? `It may pay below, too: run again with --rate ${twoDigits(lowest / SPAN)}..${lowest}.` : undefined; // prettier-ignore
+  const gap = from < 0 ? gapOf(plan, runs) : undefined;
+  if (gap !== undefined)
+    return `The most that can be sustained lies between ${gap.join(' and ')} a second, where gains begin: run again with --rate ${gap.join('..')}${seeds || seedsText(plan, PAIRS_LAST)}.`; // prettier-ignore
+  if (seeds === '' && from === 0 && isSeveral) return `It may pay below, too: run again with --${axis} ${lower(plan, lowest)}..${lowest}.`; // prettier-ignore
+  if (seeds === '' && from < 0 && loads.length === 1 && !plan.isExact)
+    return `A higher load may show a gain: run again with --${axis} ${lowest}..${twoDigits(SPAN * lowest)}.`;
+  if (seeds === '') return undefined;
   const where = verdicts.some(({ isDrained }) => isDrained) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
 }
@@ -109,12 +124,24 @@ function seedsText({ seeds, isExact, variants }: Plan, wanted: number): string {
   return isExact || count <= seeds.length ? '' : ` --seed 1..${count}`;
 }
 
+/** The highest load that some setting sustains and the next one, if all settings are overloaded there and it is far. */
+function gapOf(plan: Plan, runs: readonly RunReport[]): [number, number] | undefined {
+  const [rates, choices] = [ratesOf(plan), choicesOf(plan)];
+  const isSustained = (at: number) => Array.from({ length: choices }, (_, choice) => isHeld(plan, runs, at * choices + choice)).includes(true); // prettier-ignore
+  const above = rates.findIndex((_, at) => !isSustained(at));
+  const [low = 0, high = 0] = above < 1 ? [] : rates.slice(above - 1);
+  return high > GAP * low ? [low, high] : undefined;
+}
+
+const lower = ({ variants }: Plan, load: number): number => variants[0]?.arrivals.type === 'closed' ? Math.max(1, Math.round(load / SPAN)) : twoDigits(load / SPAN); // prettier-ignore
+
 export const twoDigits = (rate: number): number => Number(rate.toPrecision(2));
 
 /** The sentence's end that names the options of the next command. */
 export function again(plan: Plan, reach: Reach | undefined, otherwise: 'lower' | 'raise'): string {
-  if (reach === undefined) return `${otherwise} --rate.`;
-  const { rate, programs, seeds } = reach;
+  const { axis } = loadsOf(plan);
+  if (reach === undefined) return `${otherwise} --${axis}.`;
+  const { load, programs, seeds } = reach;
   const more = programs === plan.programs ? '' : ` --programs ${programs}`;
-  return `run again with --rate ${rate}..${twoDigits(SPAN * rate)}${more}${seeds === plan.seeds ? '' : ` --seed 1..${seeds.length}`}.`; // prettier-ignore
+  return `run again with --${axis} ${load}..${twoDigits(SPAN * load)}${more}${seeds === plan.seeds ? '' : ` --seed 1..${seeds.length}`}.`; // prettier-ignore
 }

@@ -1,8 +1,8 @@
 import { meanOf } from '../../lab/index.js';
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { RUNS_MAX } from './lists.js';
-import { otherLoads, ratesOf, type Reach, SPAN, twoDigits } from './loads.js';
-import { aloneOf, loadOf } from './overload.js';
+import { loadsOf, otherLoads, type Reach, SPAN, twoDigits } from './loads.js';
+import { aloneOf, isUnloaded, loadOf } from './overload.js';
 import { choicesOf, type Plan } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
@@ -30,33 +30,39 @@ export async function reachOf(
   runs: readonly RunReport[],
   run: (trial: Plan) => Promise<readonly RunReport[]>,
 ): Promise<Reach | undefined> {
-  const rates = ratesOf(plan);
-  const [least = 0, most = 0, first] = [rates[0], rates.at(-1), plan.variants[0]];
+  const { values: loads } = loadsOf(plan);
+  const [least = 0, most = 0, first] = [loads[0], loads.at(-1), plan.variants[0]];
   const direction = otherLoads(plan, runs, verdictsOf(plan, runs));
-  if (direction === undefined || first?.arrivals.type !== 'open') return undefined;
+  if (direction === undefined || first === undefined || first.arrivals.type === 'trace') return undefined;
   const { arrivals } = first;
   const alone = meanOf(runs.filter(({ variant }) => variant === 0).map(aloneOf));
   const count = Math.min(SEEDS, Math.floor(RUNS_MAX / (RANGE * choicesOf(plan))));
   const seeds = plan.seeds.length >= count ? plan.seeds : Array.from({ length: count }, (_, at) => at + 1);
-  const programsFor = (rate: number) => {
-    const needed = plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / rate, alone_seconds: alone }) ?? 0); // prettier-ignore
+  const programsFor = (load: number) => {
+    if (arrivals.type === 'closed') return Math.max(plan.programs, Math.min(PROGRAMS_MAX, 2 * load));
+    const needed = plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / load, alone_seconds: alone }) ?? 0); // prettier-ignore
     return Math.max(plan.programs, KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 10 * Math.ceil(needed / 10)));
   };
-  const isSustained = async (rate: number, tried: Pick<Plan, 'programs' | 'seeds'>) => {
-    const trial = { ...plan, ...tried, variants: [{ ...first, arrivals: { ...arrivals, ratePerSecond: rate } }] };
-    return loadOf(trial, await run(trial), 0).state === 'sustained';
+  // A number at a time is always sustained: it is looked for where calls begin to wait.
+  const isSustained = async (load: number, tried: Pick<Plan, 'programs' | 'seeds'>) => {
+    const at = arrivals.type === 'closed' ? { ...arrivals, concurrency: load } : { ...arrivals, ratePerSecond: load };
+    const trial = { ...plan, ...tried, variants: [{ ...first, arrivals: at }] };
+    const trials = await run(trial);
+    return arrivals.type === 'closed' ? trials.length > 0 && load < PROGRAMS_MAX && trials.every(isUnloaded) : loadOf(trial, trials, 0).state === 'sustained'; // prettier-ignore
   };
   const served = SERVED * Math.max(...runs.map((each) => each.programs_per_second ?? 0));
   const busy = Math.max(BUSY_MIN, ...runs.map(({ engine_busy }) => engine_busy ?? 1));
-  let rate = twoDigits(direction === 'lower' ? Math.min(least / 2, served || Infinity) : direction === 'longer' ? Math.min(most, served || most) : most / busy); // prettier-ignore
-  let [sustained, isBounded]: [Reach | undefined, boolean] = [undefined, false];
+  const isClosed = arrivals.type === 'closed';
+  const reachFrom = (load: number): Reach => ({ load, programs: programsFor(SPAN * load), seeds });
+  let load = twoDigits(isClosed ? 2 * most : direction === 'lower' ? Math.min(least / 2, served || Infinity) : direction === 'longer' ? Math.min(most, served || most) : most / busy); // prettier-ignore
+  let [sustained, isBounded]: [Reach | undefined, boolean] = [isClosed ? reachFrom(most) : undefined, false];
   for (let look = 0; look < LOOKS && (sustained === undefined || !isBounded); look += 1) {
-    const next = { rate, programs: programsFor(SPAN * rate), seeds };
-    const isLikely = await isSustained(rate, { programs: programsFor(rate), seeds: seeds.slice(0, QUICK_SEEDS) });
-    const isSure = isLikely && (direction !== 'lower' || (await isSustained(rate, next)));
+    const next = reachFrom(load);
+    const isLikely = await isSustained(load, { programs: programsFor(load), seeds: seeds.slice(0, QUICK_SEEDS) });
+    const isSure = isLikely && (direction !== 'lower' || (await isSustained(load, next)));
     if (isSure) sustained = next;
     else isBounded = true;
-    rate = twoDigits(isSure ? rate * 2 : rate / 2);
+    load = twoDigits(isSure ? load * 2 : load / 2);
   }
   return sustained;
 }

@@ -8,9 +8,11 @@ import type { RunReport } from '../../cli/sim/worker.js';
 
 const RATES = [0.1, 0.2, 0.4];
 const POLICIES = ['pass-through', 'fcfs-window', 'plas', 'srpt'] as const;
+/** Too near for anything to lie between. */
+const NEAR = [0.1, 0.2, 0.22];
 const SEEDS = [1, 2, 3];
 const SEEDS_8 = [1, 2, 3, 4, 5, 6, 7, 8];
-const REACH = { rate: 0.05, programs: 3000, seeds: SEEDS_8 };
+const REACH = { load: 0.05, programs: 3000, seeds: SEEDS_8 };
 
 /** Runs in which a program takes as many seconds as the table says, for each rate and policy; seeds differ a little. */
 function outcome(
@@ -18,8 +20,9 @@ function outcome(
   change: (run: RunReport, at: number) => Partial<RunReport> = () => ({}),
   seeds: readonly number[] = SEEDS,
   reach?: Reach,
+  rates = RATES,
 ) {
-  const lists = { rate: RATES, policy: POLICIES, balancer: ['sticky'] } as const;
+  const lists = { rate: rates, policy: POLICIES, balancer: ['sticky'] } as const;
   const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: values.rate } })); // prettier-ignore
   const plan = { lists, variants, seeds, programs: 3000, isExact: false, margin: 0.02 } as unknown as Plan;
   const spread = (mean: number) => ({ count: 300, mean, p50: mean, p95: mean, p99: mean });
@@ -126,7 +129,7 @@ describe('the verdict over several loads', () => {
   it('keeps the first setting where none is better, and where a better one fails programs', () => {
     const { sentence, choice } = outcome([[10, 11, 12, 5], [20, 20, 20, 9], [400, 410, 200, 90]], (_, at) => ({ failed: at === 10 ? 1 : 0 })); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
-      'Keep pass-through: nothing is significantly better. Most is lost at 0.1 a second: plas, programs 20 % slower: 1.20 (1.20–1.20).',
+      'The most that can be sustained lies between 0.2 and 0.4 a second, where gains begin: run again with --rate 0.2..0.4 --seed 1..16. Most is lost at 0.1 a second: plas, programs 20 % slower: 1.20 (1.20–1.20).',
       'Sustained with 3,000 programs: up to 0.2 a second.',
       'At 0.1 a second: pass-through is fastest; plas, programs 20 % slower: 1.20 (1.20–1.20); fcfs-window, programs 10 % slower: 1.10 (1.10–1.10).',
       'At 0.2 a second: no difference.',
@@ -180,12 +183,14 @@ describe('a gain', () => {
       ],
       grown,
       SEEDS_8,
+      undefined,
+      NEAR,
     );
-    expect(sentence).toMatch(/^No load that can be sustained shows a gain\.\n.*0\.4 in 3 of 8 seeds/);
+    expect(sentence).toMatch(/^No load that can be sustained shows a gain\.\n.*0\.22 in 3 of 8 seeds/);
     expect(sentence).toMatch(/2\.0x faster: .*\. Too few seeds sustain this load for a gain to choose by\.$/);
     expect(choice).toBe(0);
     const unsure = (run: RunReport, at: number) => ({ ...grown(run, at), ...(at === 2 && { program_seconds: { mean: run.seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] }) }); // prettier-ignore
-    const { sentence: open } = outcome([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], unsure, SEEDS_8); // prettier-ignore
+    const { sentence: open } = outcome([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], unsure, SEEDS_8, undefined, NEAR); // prettier-ignore
     expect(open).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again/); // prettier-ignore
   });
 });
@@ -200,7 +205,7 @@ describe('what runs leave open', () => {
   const wide = (from: number) => ({ seed }: RunReport, at: number) => at % 4 === 2 && at >= from && at < 8 ? { program_seconds: { mean: 4 * seed } as RunReport['program_seconds'] } : {}; // prettier-ignore
 
   it('is answered by more seeds, never by a verdict for the first setting', () => {
-    const { sentence, choice } = outcome(FLAT, wide(0));
+    const { sentence, choice } = outcome(FLAT, wide(0), SEEDS, undefined, NEAR);
     expect(sentence).toMatch(/^Too few seeds to tell whether anything is better than pass-through: run again with --seed 1\.\.49\.\n/); // prettier-ignore
     expect(sentence).toMatch(
       /^At 0\.1 a second: no certain difference \(program times plas 0\.80 \(.*: about 49 seeds would tell\)/m,
@@ -208,17 +213,22 @@ describe('what runs leave open', () => {
     expect(choice).toBe(0);
     const even = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 16 } as RunReport['program_seconds'] } : {}; // prettier-ignore
     const odd = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] } : {}; // prettier-ignore
-    expect(outcome(FLAT, odd, SEEDS_8).sentence).toContain('run again');
+    expect(outcome(FLAT, odd, SEEDS_8, undefined, NEAR).sentence).toContain('run again');
     // Many more would hardly tell, and as many as it says to run decide.
     for (const [change, seeds] of [
       [even, SEEDS_8],
       [odd, [...Array(16).keys()]],
     ] as const) {
-      const { sentence: last } = outcome(FLAT, change, seeds);
+      const { sentence: last } = outcome(FLAT, change, seeds, undefined, NEAR);
       expect(last).toMatch(/^Keep pass-through: nothing is significantly better\.\n/);
       expect(last).toMatch(/^At 0\.1 a second: no certain difference .*: too uneven for any verdict\)\.$/m);
       expect(last).not.toMatch(/run again|would tell/);
     }
+  });
+
+  it('is answered by loads between the highest that is sustained and the next one, if these lie apart', () => {
+    expect(answerOf(FLAT, () => ({}), SEEDS_8)).toMatch(/^The most that can be sustained lies between 0\.2 and 0\.4 a second, where gains begin: run again with --rate 0\.2\.\.0\.4 --seed 1\.\.16\. Sustained/); // prettier-ignore
+    expect(answerOf(FLAT, wide(0))).toContain('run again with --rate 0.2..0.4 --seed 1..49.');
   });
 
   it('is answered by more seeds where a lower load may show a gain too', () => {
@@ -259,6 +269,6 @@ it('looks for another rate with as many programs as tell whether it is sustained
     looks.push(rate);
     return Promise.resolve(seeds.map((seed) => ({ ...run, seed, programs, queue_grew: programs < 80 ? null : rate > 0.4, slowdown: { ...times, mean: 9 } }) as RunReport)); // prettier-ignore
   };
-  expect(await reachOf(plan, [run], tried)).toMatchObject({ rate: 0.33, programs: 90 });
+  expect(await reachOf(plan, [run], tried)).toMatchObject({ load: 0.33, programs: 90 });
   expect(looks).toEqual([5, 2.5, 1.3, 0.65, 0.33]);
 });
