@@ -111,7 +111,7 @@ export function nextOf(
   if (gap !== undefined)
     return `The most that can be sustained lies between ${gap.join(' and ')} a second, where gains begin: run again with --rate ${gap.join('..')}${seeds || seedsText(plan, PAIRS_LAST)}.`; // prettier-ignore
   if (seeds === '' && from === 0 && isSeveral) return `It may pay below, too: run again with --${axis} ${lower(plan, lowest)}..${lowest}.`; // prettier-ignore
-  if (seeds === '' && from < 0 && loads.length === 1 && !plan.isExact)
+  if (seeds === '' && from < 0 && verdicts.length > 0 && loads.length === 1 && !plan.isExact)
     return `A higher load may show a gain: run again with --${axis} ${lowest}..${twoDigits(SPAN * lowest)}.`;
   if (seeds === '') return undefined;
   const where = verdicts.some(({ isDrained }) => isDrained) ? ' at loads that can be sustained' : '';

@@ -74,6 +74,13 @@ export class IdleClaims {
     this.recount(context);
   }
 
+  /** A call of the thread has come, and is not to return: its context stays as long as the cache keeps it. */
+  forgo(context: Context): void {
+    if (context.bucket === undefined) return;
+    this.record(context, this.#age(context.bucket));
+    this.release(context);
+  }
+
   /** A call of the thread waits to return: its context counts in full until the call runs. */
   expectReturn(context: Context): void {
     const { bucket } = context;

@@ -169,6 +169,14 @@ export class WorkingSet {
     if (context !== undefined) this.#claims.expectReturn(context);
   }
 
+  /** A call of the thread waits as a newcomer: its own claim must not keep it out. Returns true when that has made room. */
+  forgoReturn(program: Program, thread: string): boolean {
+    const context = this.get(program, thread);
+    if (context?.isRetained !== true) return false;
+    this.#claims.forgo(context);
+    return true;
+  }
+
   cancelReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
     return context !== undefined && this.#claims.endReturn(context);

@@ -100,6 +100,8 @@ export class Placement {
     call.isPaused = held === 'everywhere' || (hasFailed && !retriersOf(call, live).some((each) => !holds(each, call)));
     const isFree = call.isPaused || call.isOversized || (held === 'nowhere' && call.isUnbound);
     call.boundTo = isFree ? undefined : bindingOf(call, this);
+    if (!isFree && call.boundTo === undefined)
+      for (const engine of live) if (engine.workingSet.forgoReturn(call.program, call.thread)) this.touch(engine);
     for (const engine of this.queues.insert(call)) this.touch(engine);
   }
 

@@ -20,8 +20,9 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   {
     behaviour: 10,
     change:
-      'A return is worth at least 1.5 times the prefill of what runs, at most 0.2 half-lives, and not always those.',
-    differs: 'How long idle contexts hold room in caches that fill in less than 16 s.',
+      'A return is worth at least 1.5 times the prefill of what runs, and no longer 4 s. A call that may run anywhere gives up its own claim.',
+    differs:
+      'How long idle contexts hold room in caches that fill in less than 16 s, and when calls of short prompts run.',
   },
 ];
 

@@ -104,16 +104,17 @@ describe('learnt', () => {
     expect(retention.share(FIRST, 0, 40)).toBeLessThan(retention.share(LATER, 0, 40) / 2);
   });
 
-  it('holds contexts for seconds even in a cache that fills in no time', () => {
-    const desk = new Desk({ policy: { msPerPromptToken: 0.1 }, admission: { gate: 1, outputReserveTokens: 0 } }).with(
+  it('holds contexts for seconds even in a cache that fills in no time, while much runs', () => {
+    const desk = new Desk({ policy: { msPerPromptToken: 0.3 }, admission: { gate: 1, outputReserveTokens: 0 } }).with(
       'A',
       { window: 8, capacity: 12_800 },
     );
+    desk.arrive('long', { program: 'long', prompt: 8_000 });
     for (let n = 0; n < 40; n += 1) {
       desk.serve(`p${n}`, { program: 'p', prompt: 1_500 }, { prompt: 1_500, output: 0 });
       desk.pass(500);
     }
-    expect(desk.engine('A').workingSetTokens).toBeGreaterThan(1_000);
+    expect(desk.engine('A').workingSetTokens).toBeGreaterThan(9_000);
   });
 });
 

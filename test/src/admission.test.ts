@@ -115,6 +115,15 @@ describe('the working set', () => {
     expect(sentOut(desk.arrive('p4', { program: 'p', prompt: 520 }))).toEqual(['p4@A']);
   });
 
+  it('keeps out no call that it is held for, where a short prompt may run anywhere', () => {
+    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 0.02 } }).with('A', sized(8, 100_000)); // prettier-ignore
+    leaveContext(desk, 'p', 900);
+    leaveContext(desk, 'q', 900);
+    desk.arrive('run', { prompt: 150 });
+    expect(sentOut(desk.arrive('p4', { program: 'p', prompt: 920 }))).toEqual(['p4@A']);
+    expect(desk.arrive('new', { prompt: 920 })).toEqual([]);
+  });
+
   it('gives way to a call that has waited for reserveMs', () => {
     const desk = gatedDesk({ reserveMs: 300 });
     leaveContext(desk, 'p', 700);
