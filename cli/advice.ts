@@ -13,11 +13,7 @@ export function addExamples(command: Command, examples: Readonly<Record<string, 
   return command.addHelpText('after', `\nExamples:${lines.join('')}`);
 }
 
-interface ListenError extends NodeJS.ErrnoException {
-  readonly address?: string;
-  readonly port?: number;
-  readonly hostname?: string;
-}
+type ListenError = Error & Partial<Record<'code' | 'address' | 'hostname', string> & { readonly port: number }>;
 
 /**
  * The fault of an address that cannot be listened on, and its remedy; undefined: the error is another one.

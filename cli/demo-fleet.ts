@@ -14,7 +14,7 @@ export class DemoFleet implements Demo {
   readonly #stop = new AbortController();
   #fleets = 0;
   #run: Promise<unknown> | undefined;
-  #progress: Demo['progress'];
+  progress: Demo['progress'];
   /** Base URL of the gateway, known once it listens. */
   target = '';
 
@@ -27,16 +27,12 @@ export class DemoFleet implements Demo {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  get progress(): Demo['progress'] {
-    return this.#progress;
-  }
-
   start(): void {
-    if (this.target === '' || this.#progress !== undefined || this.#stop.signal.aborted) return;
+    if (this.target === '' || this.progress !== undefined || this.#stop.signal.aborted) return;
     this.#fleets += 1;
-    this.#progress = { ended: 0, total: PROGRAMS };
+    this.progress = { ended: 0, total: PROGRAMS };
     const onProgress: LoadOptions['onProgress'] = ({ programsEnded }) => {
-      this.#progress = { ended: programsEnded, total: PROGRAMS };
+      this.progress = { ended: programsEnded, total: PROGRAMS };
     };
     this.#run = runLoad(
       { ...optionsOf(this.target, this.#fleets), measuredAt: [this.engine], onProgress },
@@ -46,7 +42,7 @@ export class DemoFleet implements Demo {
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.failed(error);
       })
-      .finally(() => (this.#progress = undefined));
+      .finally(() => (this.progress = undefined));
   }
 
   /** Hangs up all of its calls, so that the gateway need not wait for them. */

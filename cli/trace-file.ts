@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { FORMAT_NAMES, type FormatName, openTrace, type Trace, TraceError } from '../workloads/index.js';
+import { FORMAT_NAMES, type FormatName, openTrace, TraceError } from '../workloads/index.js';
 import { choice } from './options.js';
 import { complain } from './complain.js';
 import { checkReadable } from './files.js';
@@ -10,12 +10,7 @@ const TOLD_MAX = 20;
 export const formatOption = () => choice('-f, --format <name>', 'its format (default: detected)', FORMAT_NAMES);
 
 /** Opens a recording that a command line names; `faults` receives its unusable records. */
-export async function openTraceFile(
-  command: Command,
-  file: string,
-  format: FormatName | undefined,
-  faults: Faults,
-): Promise<Trace> {
+export async function openTraceFile(command: Command, file: string, format: FormatName | undefined, faults: Faults) {
   checkReadable(command, file);
   try {
     return await openTrace(file, { format, onMalformed: (error) => faults.add(error) });

@@ -10,7 +10,7 @@ export interface Curve {
   readonly values: readonly (number | null)[];
 }
 
-interface ChartProps {
+export interface ChartProps {
   readonly name: string;
   /** Unix times in seconds. */
   readonly times: readonly number[];

@@ -1,4 +1,4 @@
-import { Chart, sumOf, type Curve } from './chart.js';
+import { Chart, sumOf, type ChartProps, type Curve } from './chart.js';
 import { Choices } from './command.js';
 import { clock, count, duration, percent, tokens } from './format.js';
 import { history, show } from './state.js';
@@ -21,13 +21,7 @@ const CAUSES: readonly (readonly [name: string, colour: string, causes: readonly
 const MARKS_SHOWN = 5;
 
 /** One quantity over time. */
-interface Panel {
-  readonly name: string;
-  readonly curves: (past: Past) => Curve[];
-  readonly isStack?: true;
-  readonly format: (value: number) => string;
-  readonly max?: number;
-}
+type Panel = Omit<ChartProps, 'times' | 'marks' | 'curves'> & { readonly curves: (past: Past) => Curve[] };
 
 const spread = ({ p50, p99 }: Past['queue_seconds']): Curve[] => [
   { name: 'p50', colour: '--accent', values: p50 },

@@ -50,7 +50,7 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },
   {
     name: 'Why ended',
-    cell: (row) => (row.answered ? row.why : `no answer; ${row.why}`),
+    cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`),
     from: 'tablet',
     isText: true,
   },

@@ -13,13 +13,8 @@ const NAMES = {
 /** A call as it is drawn; one that has not ended is drawn as if it ended now. */
 type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'queue_seconds' | 'service_seconds' | 'first_token_seconds' | 'attempts'>; // prettier-ignore
 
-interface TimeLineProps {
-  readonly past: readonly PastCall[];
-  readonly active: readonly ActiveCall[];
-}
-
 /** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
-export function TimeLine({ past, active }: TimeLineProps) {
+export function TimeLine({ past, active }: { past: readonly PastCall[]; active: readonly ActiveCall[] }) {
   const calls: readonly Drawn[] = [...past, ...active.map(asPast)];
   if (calls.length === 0) return null;
   const last = Math.max(...calls.map(endOf));

@@ -185,11 +185,7 @@ const show = ({ counts, leftOut }: Results, end: string): void =>
   void process.stderr.write(`${countsInWords(counts, leftOut)}${end}`);
 
 /** Sends a line. A server that breaks off counts as one that failed; an Error: it is not there. */
-async function send(
-  agent: Agent,
-  target: string,
-  { url, headers, body, id }: LineRequest,
-): Promise<LineAnswer | Error> {
+async function send(agent: Agent, target: string, { url, headers, body, id }: LineRequest) {
   try {
     const { statusCode: status, body: answer } = await request(pathAt(target, url), {
       method: 'POST',

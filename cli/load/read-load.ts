@@ -29,11 +29,7 @@ export interface Load {
  * The loads that the flags describe, one after the other; ends the command if they are inconsistent.
  * @throws ConfigError, TraceError or Error about the files that they name
  */
-export async function readLoads(
-  command: Command,
-  flags: LoadFlags,
-  faults: Faults,
-): Promise<readonly [Load, ...Load[]]> {
+export async function readLoads(command: Command, flags: LoadFlags, faults: Faults) {
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
   const { target: targets } = flags;
   const slos = flags.slo.map((text) => slo(command, text, targets.length));
@@ -69,7 +65,7 @@ export async function readLoads(
     };
   };
   const [first = load({}), ...others] = [...rates.map((rate) => load({ rate })), ...counts.map((concurrency) => load({ concurrency }))]; // prettier-ignore
-  return [first, ...others];
+  return [first, ...others] as const;
 }
 
 function optionsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, apiKey?: string): LoadOptions {

@@ -93,10 +93,7 @@ export class SeenCalls {
     }
   }
 
-  #arrived(
-    { type, call, program, tenant, thread, model, promptTokens, family, waitMsMax }: CallArrived,
-    now: number,
-  ): void {
+  #arrived({ type, call, program, tenant, thread, model, promptTokens, family, waitMsMax }: CallArrived, now: number) {
     const first = this.#programs.get(program) ?? call;
     this.#programs.set(program, first);
     const arrival = {

@@ -92,11 +92,7 @@ function changeOf(
 }
 
 /** The value of each seed under both settings, over the programs that both completed. */
-function pairsOf(
-  runs: readonly RunReport[],
-  { first, other }: Comparison,
-  valueOf: (run: RunReport) => number | null,
-): Pair[] {
+function pairsOf(runs: readonly RunReport[], { first, other }: Comparison, valueOf: (run: RunReport) => number | null) {
   return runs.flatMap((run): Pair[] => {
     if (run.variant !== first) return [];
     const twin = runs.find((each) => each.variant === other && each.seed === run.seed);

@@ -12,13 +12,7 @@ import type { RunReport } from './worker.js';
  * @param width of the tables, in characters
  * @param better settings that are recommended instead of the first
  */
-export function tablesOf(
-  plan: Plan,
-  all: readonly RunReport[],
-  document: SimDocument,
-  width: number,
-  better?: Values,
-): string {
+export function tablesOf(plan: Plan, all: readonly RunReport[], document: SimDocument, width: number, better?: Values) {
   const runs = all.filter((run) => run.complete);
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
   const [corner = '', ...labels] = labelsOf(plan);

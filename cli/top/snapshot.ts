@@ -12,12 +12,7 @@ export interface Snapshot extends Omit<ProgramPage, 'programs' | 'limit'> {
 }
 export type ProgramRow = Pick<Program, 'id'> & Partial<Program>;
 
-export interface Wish {
-  readonly sort: string;
-  readonly filter: string;
-  readonly offset: number;
-  readonly limit: number;
-}
+export type Wish = Readonly<Record<'sort' | 'filter', string> & Record<'offset' | 'limit', number>>;
 
 /** @throws AdminError */
 export async function readSnapshot(client: AdminClient, { filter, sort, offset, limit }: Wish): Promise<Snapshot> {

@@ -1,6 +1,6 @@
 import type { WaitCause } from '../../src/index.js';
 import { ENDED_MAX } from '../watch/known-programs.js';
-import type { EndedPrograms, PastCallList, Program, ProgramPage, Queue } from './answers.js';
+import type { EndedPrograms, Program, ProgramPage, Queue } from './answers.js';
 import { STATES, waitRank, type ProgramQuery } from './query.js';
 
 /* The answers of several gateways as one. */
@@ -51,8 +51,4 @@ const rankOf = ({ state, background, current_wait_seconds: waits }: Program): nu
 export function joinEnded(all: readonly EndedPrograms[]): EndedPrograms {
   const rows = all.flatMap(({ programs }) => programs).sort((a, b) => b.ended_at - a.ended_at);
   return { programs: rows.slice(0, ENDED_MAX) };
-}
-
-export function joinCalls(all: readonly PastCallList[]): PastCallList {
-  return { calls: all.flatMap(({ calls }) => calls).sort((a, b) => a.arrived_at - b.arrived_at) };
 }

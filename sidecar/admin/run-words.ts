@@ -125,11 +125,7 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
 }
 
 /** How a call ended, in one line; in a second one, why it ran where it ran. */
-export function pastCallInWords(
-  call: Omit<PastCall, 'text'>,
-  dispatch: Dispatch | undefined,
-  balancer: string,
-): string {
+export function pastCallInWords(call: Omit<PastCall, 'text'>, dispatch: Dispatch | undefined, balancer: string) {
   const { attempts, inherited_seconds: inherited, queue_seconds: queued, prompt_tokens: prompt, cached_tokens: cached } = call; // prettier-ignore
   const details = [
     ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)} in the queue${causesInWords(call)}.`] : []),

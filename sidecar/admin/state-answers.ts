@@ -6,20 +6,12 @@ import type { WaitCause } from '../../src/index.js';
 export type UnixSeconds = number;
 
 /** Of calls or programs that ended. */
-interface Spread {
-  readonly count: number;
-  readonly p50: number | null;
-  readonly p99: number | null;
-}
+type Spread = Readonly<Record<'p50' | 'p99', number | null>> & { readonly count: number };
 
 /** A value for each step. */
 type Column = readonly (number | null)[];
 
-interface Spreads {
-  readonly count: readonly number[];
-  readonly p50: Column;
-  readonly p99: Column;
-}
+type Spreads = Readonly<Record<'p50' | 'p99', Column>> & { readonly count: readonly number[] };
 
 export interface Engine {
   readonly id: string;
@@ -64,11 +56,7 @@ export interface Engine {
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;
   /** The same of all gateways together, as last heard; null: the gateway is in no cluster. */
-  readonly all_gateways: {
-    readonly window: number | null;
-    readonly in_flight: number;
-    readonly working_set_tokens: number;
-  } | null;
+  readonly all_gateways: Pick<Engine, 'window' | 'in_flight' | 'working_set_tokens'> | null;
 }
 
 export interface EngineList {
@@ -209,11 +197,7 @@ interface ClusterState {
 export interface Batch {
   readonly id: string;
   readonly tenant: string;
-  readonly lines: {
-    readonly total: number;
-    readonly completed: number;
-    readonly failed: number;
-  };
+  readonly lines: Readonly<Record<'total' | 'completed' | 'failed', number>>;
   /** Lines that wait in the queue or run. */
   readonly in_flight: number;
   /** Lines that have all answers that they need. */

@@ -76,10 +76,7 @@ const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
 
 /** Undefined: no call failed by that fault, or hardly any. */
-function failuresInWords(
-  { calls, failed, window_seconds: window }: Seen['totals'],
-  fault: 'client' | 'service',
-): { readonly title: string; readonly text: string } | undefined {
+function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals'], fault: 'client' | 'service') {
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
   if (failures === 0 || failures < FAILED_SHARE * calls) return undefined;

@@ -3,7 +3,7 @@ import { tenantsOf } from '../config/index.js';
 import type { Parts, Peers } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { groupsOf, joinGroups } from './groups.js';
-import { joinCalls, joinPages } from './joins.js';
+import { joinPages } from './joins.js';
 import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
 import { ambiguous, endedLike, isUnknown, keyOf, selectPrograms } from './programs.js';
 import { named } from './figures.js';
@@ -39,8 +39,10 @@ export async function wholePage(
   return () => joinPages(query, [programPage(context, rows, { offset: 0, limit }), ...others]);
 }
 
-export const wholeCalls = async (context: Parts, ...programs: readonly ProgramId[]): Promise<PastCallList> =>
-  joinCalls([pastCalls(context, ...programs), ...(await ofOthers(context, 'calls', ...programs))]);
+export async function wholeCalls(context: Parts, ...programs: readonly ProgramId[]): Promise<PastCallList> {
+  const all = [pastCalls(context, ...programs), ...(await ofOthers(context, 'calls', ...programs))];
+  return { calls: all.flatMap(({ calls }) => calls).sort((a, b) => a.arrived_at - b.arrived_at) };
+}
 
 /** Of a program that has left all tables, how it ended; of one that never had a row, its last call. @throws GatewayError as `wherever` */
 export async function wholeExplanation(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {

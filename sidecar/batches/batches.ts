@@ -23,8 +23,6 @@ export interface BatchPorts extends PumpPorts, WorkPorts {
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
-export type EndedView = BatchObject & { readonly tenant: TenantId; readonly endedAt: number };
-
 /** Ended batches to show. */
 const ENDED_MAX = 10;
 const TICK_MS = 1000;
@@ -112,16 +110,16 @@ export class Batches {
   }
 
   /** Batches of all tenants that have ended, the last first. */
-  get ended(): readonly EndedView[] {
+  get ended() {
     const ended = this.#all().filter(({ batch }) => isEnded(batch));
     const all = ended.map(({ batch, shelf: { tenant } }) => ({ batch, tenant, endedAt: endOf(batch) }));
     const last = all.reverse().sort((a, b) => b.endedAt - a.endedAt);
     return last.slice(0, ENDED_MAX).map(({ batch, ...rest }) => ({ ...batch, ...rest }));
   }
 
-  #all(): { readonly shelf: Shelf; readonly batch: BatchObject }[] {
+  #all() {
     return [...this.#shelves.values()].flatMap((shelf) =>
-      [...shelf.batches.values()].map((batch) => ({ shelf, batch })),
+      Array.from(shelf.batches.values(), (batch) => ({ shelf, batch })),
     );
   }
 

@@ -198,13 +198,7 @@ export class Results {
   }
 
   /** @returns whether the line has ended with it */
-  #note(
-    { index, item, of }: Task,
-    state: 'completed' | 'failed',
-    place: Place,
-    tokens: readonly number[],
-    code = '',
-  ): boolean {
+  #note({ index, item, of }: Task, state: End['state'], place: Place, tokens: readonly number[], code = ''): boolean {
     this.#tokens = tokens.map((count, at) => count + (this.#tokens[at] ?? 0));
     if (!UNANSWERED.has(code)) this.counts[state] += 1;
     if (code === 'condition_not_met') this.leftOut += 1;

@@ -82,15 +82,6 @@ export class Step {
   /** Calls by how they ended: `completed`, or an error code. */
   readonly ends = new Ratios();
 
-  /** Adds another step's events; readings stay apart. */
-  merge(other: Told): void {
-    this.completions.merge(other.completions);
-    this.unanswered.merge(other.unanswered);
-    this.queues.merge(other.queues);
-    this.cached.merge(other.cached);
-    this.ends.merge(other.ends);
-  }
-
   read(reading: Reading): void {
     for (const [name, value] of Object.entries(reading)) this.readings.add(name, value);
   }
@@ -101,7 +92,8 @@ export function joined(all: readonly Told[]): Step {
   const step = new Step();
   const sums: Record<string, number> = {};
   for (const told of all) {
-    step.merge(told);
+    for (const name of ['completions', 'unanswered', 'queues'] as const) step[name].merge(told[name]);
+    for (const name of ['cached', 'ends'] as const) step[name].merge(told[name]);
     for (const [name, [sum, of]] of told.readings)
       sums[name] = sum / of + (name === 'gate_tokens' ? 0 : (sums[name] ?? 0));
   }
