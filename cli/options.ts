@@ -26,10 +26,10 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a time above 0, such as 500ms, 90s, 5m or 1h, and at most 24 days.');
 }
 
-/** An option with a fixed set of lower-case words, read in any case. A wrong word gets a suggestion. */
-export function choice(flags: string, description: string, words: readonly string[]): Option {
+/** An option with a fixed set of lower-case words, read in any case. A wrong word gets a suggestion. @param others right, too, and not listed */
+export function choice(flags: string, description: string, words: readonly string[], ...others: string[]): Option {
   return new Option(flags, description).choices(words).argParser((word) => {
-    const meant = words.find((each) => each === word.toLowerCase());
+    const meant = [...words, ...others].find((each) => each === word.toLowerCase());
     if (meant !== undefined) return meant;
     const bare = words.filter((each) => !each.startsWith('-'));
     const signed = bare.length < words.length ? ', each also with a minus sign' : '';

@@ -3,7 +3,7 @@ import { LIMIT, LIMIT_MAX } from '../sidecar/admin/query.js';
 import { tableWidth } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { choice, duration, wholeFrom } from './options.js';
-import { legend, SORT_KEYS } from './top/columns.js';
+import { legend, SORT_KEYS, SORT_TITLES, sortKeyOf } from './top/columns.js';
 import { frame } from './top/frame.js';
 import { showLive } from './top/live.js';
 import { faultIn, readSnapshot, type Wish } from './top/snapshot.js';
@@ -18,8 +18,8 @@ interface TopFlags extends AdminFlags {
 }
 
 const TIMEOUT_MS = 5000;
-const SORTS = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
-const SORT = '-current_wait_seconds';
+const bothWays = (names: readonly string[]) => names.flatMap((name) => [name, `-${name}`]);
+const SORT = choice('--sort <column>', 'order of programs; with a minus sign, largest first', bothWays(SORT_TITLES), ...bothWays(SORT_KEYS)); // prettier-ignore
 
 export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs of a running gateway, live');
@@ -29,7 +29,7 @@ export function addTopCommand(program: Command): void {
         .argParser((text) => Math.max(100, duration(text)))
         .default(1000, '1s'),
     )
-    .addOption(choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(SORT))
+    .addOption(SORT.default('-waits'))
     .option(
       '--filter <words>',
       'programs whose names contain these; also tenant:NAME, engine:ID, state:active (or waiting, running, idle)',
@@ -43,7 +43,8 @@ export function addTopCommand(program: Command): void {
 }
 
 async function run(command: Command, flags: TopFlags): Promise<void> {
-  const { url, sort, filter, interval: intervalMs } = flags;
+  const { url, filter, interval: intervalMs } = flags;
+  const sort = sortKeyOf(flags.sort);
   const client = adminClient(command, flags, TIMEOUT_MS);
   const read = (wish: Wish) => readSnapshot(client, wish);
   const why = async (key: string) => (await explained(client, key)).text;

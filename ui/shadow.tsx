@@ -9,7 +9,7 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
   capacity_unknown: 'the KV cache of an engine is not known; set engines[].capacityTokens',
   cache_unknown: 'no engine reports cached prompt tokens (vLLM: --enable-prompt-tokens-details)',
   engines_differ: 'the engines differ in models or size',
-  few_programs: 'fewer than 20 programs began and ended in that time',
+  few_programs: 'fewer than 20 programs began and ended',
   unanswered: 'too many calls ended without an answer',
   not_fitted: 'too few calls to model the engines',
   too_slow: 'the simulation takes too long',
@@ -31,7 +31,7 @@ export function Shadow() {
       {latest?.pools.map((pool) => (
         <p key={pool.models.join()}>
           {latest.pools.length > 1 && `${pool.models.join(', ')}: `}
-          {textOf(pool)}
+          {textOf(pool, latest)}
         </p>
       ))}
       {loss?.remedy !== undefined && <p class={loss.level === 'warn' ? 'warn' : 'quiet'}>What helps: {loss.remedy}.</p>}
@@ -39,7 +39,7 @@ export function Shadow() {
         {!isMade
           ? 'No estimate is made: shadow.enabled is false.'
           : latest
-            ? `Of the ${duration(latest.window_seconds)} until ${timeOf(latest.made_at)}, replayed in a simulation of these engines; made anew each minute while calls end.`
+            ? 'Replayed in a simulation of these engines, made anew each minute while calls end. Calls arrive there as they did: where clients begin a program only once another has ended, the true difference is smaller.'
             : 'An estimate follows about a minute after calls begin.'}
       </p>
     </div>
@@ -50,9 +50,9 @@ export function Shadow() {
 const timeOf = (unixSeconds: number): string =>
   new Date(unixSeconds * 1000).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }); // prettier-ignore
 
-function textOf({ doubt, programs, replay, gain }: Pool): string {
+function textOf({ doubt, programs, replay, gain }: Pool, made: ShadowAnswer): string {
   const verdict = gain === null ? withheld(doubt) : gained(gain);
-  const of = counted(programs, 'program');
+  const of = `${counted(programs, 'program')} of the ${duration(made.window_seconds)} until ${timeOf(made.made_at)}`;
   if (replay === null) return `${verdict} (${of}).`;
   const passed = gain === null ? '' : `, ${exact(gain.pass_through_seconds)} under pass-through`;
   const simulated = `simulated ${exact(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;

@@ -10,11 +10,8 @@ const lost = (trouble: string) =>
 /** Is something wrong; who waits, and for what? In the gateway's words; also in the title and the icon of the tab. */
 export function StatusLine() {
   const trouble = troubleOf(connection.value);
-  const {
-    level = 'good',
-    parts = [],
-    title = '',
-  } = trouble === undefined ? (gateway.value?.status ?? {}) : lost(trouble);
+  const status = trouble === undefined ? gateway.value?.status : lost(trouble);
+  const { level = 'good', parts = [], title = '' } = status ?? {};
   useEffect(() => {
     document.title = title === '' ? 'maitred' : `${title} – maitred`;
     document.querySelector<HTMLLinkElement>('link[rel=icon]')?.setAttribute('href', level === 'bad' ? ALARM : CALM);

@@ -64,8 +64,12 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
   const isEmpty = (found.models?.size ?? 0) === 0;
   const seen = engine.kind === 'auto' ? found : await examine({ ...engine, kind: 'auto' }, { timeoutMs, connectMs, calls: false }).catch(() => found); // prettier-ignore
   const [kind, own] = [found.adapter.kind, seen.adapter.kind];
+  const misnamed = when(own !== kind && own !== 'openai', warning(subject, `answers as ${own}, not ${kind}`, `set engines[].kind: ${own}, or leave it out`)); // prettier-ignore
+  // Read as another kind it seems to lack much; as openai, only what that kind never tells.
+  if (misnamed.length > 0 && kind !== 'openai')
+    return [...misnamed, ...(await judged({ ...engine, kind: own }, config, calls))];
   return [
-    ...(own === kind || own === 'openai' ? [] : [warning(subject, `answers as ${own}, not ${kind}`, `set engines[].kind: ${own}, or leave it out`)]), // prettier-ignore
+    ...misnamed,
     ...when(isEmpty, broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`)),
     ...(isEmpty ? [] : healthFindings(subject, engine, found)),
     ...when((engine.window ?? config.admission.window) === 1, note(subject, 'runs one call at a time', 'leave engines[].window and admission.window out, unless it can run no more')),

@@ -63,7 +63,7 @@ function upFinding(engines: readonly Row[], { level, text }: Part): Finding {
   if (level !== 'bad') return ok('gateway', text);
   if (engines.length === 0) return broken('gateway', text, `${OWN_NAME} engines add URL`);
   // An engine that is down has a finding of its own.
-  return engines.every(isAway) ? broken('gateway', text, `${OWN_NAME} engines undrain ID`) : note('gateway', text);
+  return engines.every(isAway) ? broken('gateway', text, `${OWN_NAME} engines undrain ${engines[0]?.id}`) : note('gateway', text); // prettier-ignore
 }
 
 /** Models whose calls fail at once, as all their engines are taken out of service; of all models, the gateway’s own finding says so. */

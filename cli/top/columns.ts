@@ -51,7 +51,11 @@ const COLUMNS: readonly Column[] = [
   { title: 'GATEWAY', width: 12, rank: 8, align: 'left', text: ({ gateway }) => gateway ?? '-' },
 ];
 
-export const SORT_KEYS: readonly string[] = COLUMNS.flatMap(({ sort }) => sort ?? []);
+const KEYS = new Map(COLUMNS.flatMap(({ title, sort }) => (sort === undefined ? [] : [[title.toLowerCase(), sort]])));
+export const SORT_KEYS: readonly string[] = [...KEYS.values()];
+export const SORT_TITLES: readonly string[] = [...KEYS.keys()];
+/** The key of a column's title in small letters, also with a minus sign. */
+export const sortKeyOf = (name: string): string => name.replace(/[a-z_]+/, (word) => KEYS.get(word) ?? word);
 
 /** Columns of rank up to this one may take from the name's width. */
 const TELLING_RANK = 4;

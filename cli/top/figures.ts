@@ -3,7 +3,7 @@
 /** Seconds as `3.2s`, `45s`, `5m03`, `3h07`, `12d4h`. */
 export function timeText(seconds = 0): string {
   const whole = Math.floor(seconds);
-  if (seconds < 9.95) return `${seconds.toFixed(1)}s`;
+  if (seconds < 10) return `${Math.min(seconds, 9.9).toFixed(1)}s`;
   if (whole < 60) return `${whole}s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}m${two(whole % 60)}`;
   if (whole < 86_400) return `${Math.floor(whole / 3600)}h${two(Math.floor(whole / 60) % 60)}`;

@@ -101,7 +101,7 @@ function obstacleInWords(
         ? 'Those that are up have not proved themselves yet, and get no call that failed before.'
         : `${at} has failed, and runs one call at a time until one is answered.`;
     case 'window':
-      return `${at} has ${calls(limit - free)} in flight, of ${limit} at most.`;
+      return `${at} has ${calls(limit - free)} in flight, ${free < 0 ? `begun when its window was larger: it is ${limit} now` : `of ${limit} at most`}.`;
     case 'kv':
       return `It needs ${tokens(needs)} (${partsInWords(call, needs)}), and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${holdersInWords(limit - free, view)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
@@ -166,7 +166,8 @@ function elsewhereInWords({ nearest, engines }: Waiting, { mayLeave, engine: hom
 
 function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
   const room = free > 0 ? `${tokens(free)} free` : 'none free';
-  const figures = { window: `: ${limit - free} of ${calls(limit)}`, kv: `: needs ${tokens(needs)}, ${room}` };
+  const window = free < 0 ? `${calls(limit - free)}, begun when it was above ${limit}` : `${limit - free} of ${calls(limit)}`; // prettier-ignore
+  const figures = { window: `: ${window}`, kv: `: needs ${tokens(needs)}, ${room}` };
   return `${engine} (${WAITED_FOR[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''})`;
 }
 

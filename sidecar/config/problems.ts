@@ -44,6 +44,7 @@ const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['rewritten', ': leave it out, as answers are always looked for'],
   ['host', '; it stands in listen, or in the url of an engine'],
   ['port', '; it stands in listen, or in the url of an engine'],
+  ['engines.key', '; did you mean apiKey?'],
   ['key', `; give its sha256: ${MAKE_HASH}`],
   ['engine', '; did you mean engines, a list with a line for each: "- url: http://gpu-1:8000"?'],
 ]);
@@ -81,7 +82,7 @@ function problemsOf(
   const list = known.length > 0 ? `; known here: ${known.join(', ')}` : '';
   return issue.keys.map((key) => ({
     path: [...path, key],
-    message: `is not a known key${REPLACEMENTS.get(key) ?? nested(key, known) ?? (didYouMean(key, known) || list)}`,
+    message: `is not a known key${REPLACEMENTS.get(`${path[0]}.${key}`) ?? REPLACEMENTS.get(key) ?? nested(key, known) ?? (didYouMean(key, known) || list)}`,
   }));
 }
 

@@ -78,6 +78,9 @@ describe('maitred doctor --url', () => {
     };
     const lost = { level: 'broken', subject: 'gateway’s model x', found: expect.stringContaining(alone.id) as string }; // prettier-ignore
     expect([await afterDrainOf(one.id), await afterDrainOf(alone.id)]).toMatchObject([[], [lost]]);
+    await fetch(`${url}/engines/${two.id}/drain`, { method: 'POST' });
+    const { findings } = await examine(['--url', url]);
+    expect(findings).toContainEqual(expect.objectContaining({ level: 'broken', advice: expect.stringContaining(`engines undrain ${one.id}`) as string })); // prettier-ignore
   });
 
   it('is broken where the gateway is not there, refuses, or has no engine or one that is down', async () => {

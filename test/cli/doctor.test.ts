@@ -121,9 +121,11 @@ describe('maitred doctor', () => {
       { url: `${url.replace('127.0.0.1', 'localhost')}/v1`, id: 'again' },
       { url, id: 'other', kind: 'sglang' },
     ];
-    const { about } = await examine(['--config', fileOf('twice.yaml', stringify({ engines }))]);
+    const { about, findings } = await examine(['--config', fileOf('twice.yaml', stringify({ engines }))]);
     expect(about('is another one too')).toMatchObject([{ subject: 'engine again' }, { subject: 'engine other' }]);
     expect(about('answers as vllm, not sglang')).toMatchObject([{ level: 'warning', subject: 'engine other' }]);
+    expect(findings.filter(({ level, subject }) => level !== 'ok' && subject === 'engine other')).toHaveLength(2);
+    expect(about('sglang;')).toEqual([]);
   });
 
   it('tells a folder of batches in which nothing can be written', async () => {

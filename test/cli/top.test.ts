@@ -56,7 +56,7 @@ describe('text of names', () => {
 });
 
 it('figures take at most six columns', () => {
-  expect([0, 9.96, 60, 3599, 3600, 90_000, 9e6, 1e12].map(timeText)).toEqual(['0.0s', '9s', '1m00', '59m59', '1h00', '1d1h', '104d', '11.6Md']); // prettier-ignore
+  expect([0, 9.96, 10, 60, 3599, 3600, 90_000, 9e6, 1e12].map(timeText)).toEqual(['0.0s', '9.9s', '10s', '1m00', '59m59', '1h00', '1d1h', '104d', '11.6Md']); // prettier-ignore
   expect([0, 999, 999.9, 1000, 99_950, 999_600, 1e15].map(countText)).toEqual(['0', '999', '1K', '1K', '100K', '1M', '1000T']); // prettier-ignore
 });
 
@@ -196,12 +196,14 @@ describe('maitred top', () => {
       if (request.headers.authorization !== 'Bearer very-secret') return response.writeHead(401).end();
       if (pathname === '/gateway') return response.end(JSON.stringify(GATEWAY));
       if (pathname === '/queue') return response.end('{}');
-      const asked = { sort: '-calls', limit: '3', offset: '0', text: 'B c', tenant: 'acme', state: 'idle' };
-      expect(Object.fromEntries(searchParams)).toEqual(asked);
+      const chosen = { text: 'B c', tenant: 'acme', state: 'idle' };
+      expect(Object.fromEntries(searchParams)).toEqual({ sort: '-current_wait_seconds', limit: '3', offset: '0', ...chosen }); // prettier-ignore
       return response.end(JSON.stringify({ programs: [program(HOSTILE)], total: 1 }));
     });
     const filter = 'B tenant:acme  state:idle c';
-    const { code, out } = await top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--sort', '-CALLS', '--limit', '3', '--filter', filter); // prettier-ignore
+    const sorted = (key: string) => top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--sort', key, '--limit', '3', '--filter', filter); // prettier-ignore
+    expect(await sorted('-current_wait_seconds')).toMatchObject({ code: 0 });
+    const { code, out } = await sorted('-Waits');
     expect(code).toBe(0);
     expect(out).toMatch(
       /^127\.0\.0\.1:\d+: 1 program with B tenant:acme {2}state:idle c\. 2 engines up\. [^]*\nPROGRAM +STATE .*\n[^\n]+evil[^\n]+\n$/,

@@ -56,6 +56,13 @@ it.each([
   expect(told({ nearest: { needs } })).toContain(`It needs ${needs} tokens ${parts}, and 100 are free`);
 });
 
+it('says that calls began before the window shrank', () => {
+  const nearest = { cause: 'window', free: -2, limit: 14 };
+  const text = told({ nearest, waiting: { engines: [{ ...WAIT, ...nearest, engine: 'f' }] } });
+  expect(text).toContain('e has 16 calls in flight, begun when its window was larger: it is 14 now.');
+  expect(text).toContain('f (the window: 16 calls, begun when it was above 14)');
+});
+
 it('says whether calls that need less may pass the first in line, and until when', () => {
   expect(told({ waiting: { reserveAtMs: 30_000 } })).toContain(
     'may pass it; in 30 s at the latest room is kept for it.',

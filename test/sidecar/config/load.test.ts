@@ -179,6 +179,7 @@ describe('schema', () => {
     ['engines: ["http://u:hunter2@gpu:1"]', /"- url: http:\/\/gpu-1:8000"$/],
     ['engine: http://gpu:1', /did you mean engines, a list/],
     ['auth: {keys: [a]}', /sha256sum/],
+    ['engines: [{url: "http://a", key: abc}]', /did you mean apiKey\?$/],
     ['listen.port: 1', /write listen: \{port: …\}$/],
     ['listen: 80', /^must be a mapping with host, port$/],
     ['listen: {host: "[::1]"}', /without \[ \]/],

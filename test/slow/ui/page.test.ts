@@ -75,9 +75,10 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see('m, adapter: Programs end 1.30x faster than without scheduling (1.10 to 1.50).');
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await see('even: No difference that can be told. Mean of 30 programs');
-    await see('other: No figure: fewer than 20 programs began and ended in that time (12 programs).');
+    await see(/^other: No figure: fewer than 20 programs began and ended \(12 programs of the .* until .*\)\.$/);
     const losing = await world([await fakeEngine()], {}, { shadow: slower() });
     await page.goto(`${losing.adminUrl}/ui/programs/nope`);
+    await see('No present program matches “nope”; see those that have ended.');
     await page.locator('.status .warn', { hasText: 'end an estimated 1.25x slower' }).waitFor();
     await see(/^What helps: contexts that are short/);
     expect(await axe(page)).toEqual([]);
