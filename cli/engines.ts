@@ -5,7 +5,6 @@ import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { complain } from './complain.js';
-import { twinFindings } from './doctor/engines.js';
 import { wantsKey } from './doctor/finding.js';
 import { secretIn, wholeFrom } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
@@ -54,10 +53,6 @@ export function addEnginesCommand(program: Command): void {
       process.stdout.write(plain(`${name} is ${state}${reason === null ? '' : `: ${reason}; ${remedy}`}\n`));
       if (state === 'up' && capacity === null)
         complain(`${name} has a KV cache of unknown size, so no gate protects it: remove it, and add it with --capacity-tokens`); // prettier-ignore
-      const { engines: all = [] } = (await client.json('/engines')) as Partial<EngineList>;
-      // It is the last of them.
-      for (const { subject, found, advice } of twinFindings(all))
-        if (subject === `engine ${name}`) complain(`${subject} ${found} (${advice})`);
     });
   for (const [verb, description, method, path] of [
     ['remove', 'drain an engine, then forget it', 'DELETE', ''],

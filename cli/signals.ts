@@ -22,7 +22,7 @@ export interface SignalActions {
 
 /**
  * Resolves when `stop` has, after a first signal.
- * @throws Error at a second signal, without waiting for `stop`; and what `stop` throws.
+ * @throws Interrupted at a second signal, without waiting for `stop`; and what `stop` throws.
  */
 export function untilStopped({ stop, reload, until }: SignalActions): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export function untilStopped({ stop, reload, until }: SignalActions): Promise<vo
         firstAt = performance.now();
         stop().then(resolve, reject);
       } else if (performance.now() - firstAt > SAME_SIGNAL_MS) {
-        reject(new Error(`ended at once by a second signal, ${signal}`));
+        reject(new Interrupted(`ended at once by a second signal, ${signal}`));
       }
     };
     const listeners = Object.entries({ SIGTERM: end, SIGINT: end, SIGHUP: reload ?? end });
@@ -47,7 +47,7 @@ export function untilStopped({ stop, reload, until }: SignalActions): Promise<vo
 /**
  * The result of the work. A first signal asks it to end early, by its AbortSignal.
  * @param reason of the abort
- * @throws Error at a second signal, without waiting for it; and what the work throws.
+ * @throws Interrupted at a second signal, without waiting for it; and what the work throws.
  */
 export async function stoppable<T>(work: (signal: AbortSignal) => Promise<T>, reason?: Error): Promise<T> {
   const stop = new AbortController();

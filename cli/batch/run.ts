@@ -86,7 +86,10 @@ export async function runBatch(
     fault ??= error;
     if (fault !== undefined) end();
   };
-  signal.addEventListener('abort', pump);
+  signal.addEventListener('abort', () => {
+    if (run.inFlight > 0) complain(`waiting for ${counted(run.inFlight, 'line')} in flight; Ctrl-C again stops now`);
+    pump();
+  });
   const progress = process.stderr.isTTY ? setInterval(() => show(results, '\r'), PROGRESS_MS) : undefined;
   pump();
   await ended;

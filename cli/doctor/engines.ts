@@ -1,8 +1,7 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { AT_ZERO } from '../../sidecar/discovery/discovery.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';
-import { addressOf, idOf } from '../../sidecar/engines/address.js';
-import { isLoopback } from '../../sidecar/http/auth.js';
+import { idOf, placeOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { NotAnEngine } from '../../sidecar/engines/index.js';
@@ -23,16 +22,9 @@ export async function engineFindings(config: Config, calls: boolean): Promise<Fi
 
 /** Engines that are earlier ones too. */
 export function twinFindings(engines: readonly Pick<EngineConfig, 'id' | 'url'>[]): Finding[] {
-  const places = engines.map(placeOf);
+  const places = engines.map((engine) => (URL.canParse(engine.url) ? placeOf(engine) : engine.url));
   const twins = engines.filter((_, at) => places.indexOf(places[at] ?? '') < at);
   return twins.map(({ id, url }) => warning(`engine ${id ?? idOf({ url })}`, `is another one too: ${url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
-}
-
-/** Its address, the same for all names of this machine. */
-function placeOf(engine: Pick<EngineConfig, 'url'>): string {
-  if (!URL.canParse(engine.url)) return engine.url;
-  const { url, basePath } = addressOf(engine);
-  return `${url.protocol}${isLoopback(url.hostname) ? 'here' : url.hostname}:${url.port}${basePath}`;
 }
 
 /** A source of discovery, and the engines that it finds. */

@@ -2,6 +2,7 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
+import { isNamed } from '../identity/names.js';
 import { VERSION } from '../version.js';
 import type { Told } from '../watch/steps.js';
 import type { Range } from '../watch/totals.js';
@@ -117,11 +118,12 @@ export async function wherever<N extends 'program' | 'explain'>(
     unknown = error;
   }
   found.push(...(await ofOthers(context, name, ...([id, tenant] as unknown as Asked<N>))));
-  const whole = found.filter((each) => [rowOf(each)?.id, rowOf(each)?.key].includes(id));
+  const isSame = isNamed(id);
+  const whole = found.filter((each) => isSame(rowOf(each)));
   if (new Set(whole.map((each) => rowOf(each)?.key)).size > 1) throw ofSeveralTenants();
   const [first = found[0]] = whole;
   if (first === undefined) {
-    const ended = (await wholeEnded(context)).programs.find((row) => [row.id, row.key].includes(id) && (tenant ?? row.tenant) === row.tenant); // prettier-ignore
+    const ended = (await wholeEnded(context)).programs.find((row) => isSame(row) && (tenant ?? row.tenant) === row.tenant); // prettier-ignore
     const { code, message } = unknown as GatewayError;
     // Another of its name may run at a gateway that does not answer.
     if (ended !== undefined && context.driver.views.program(ended.key as ProgramId) === undefined)

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
-import { labelOf, madeProgram } from '../identity/names.js';
+import { isNamed, labelOf, madeProgram } from '../identity/names.js';
 import type { EndedProgram } from './answers.js';
 import { named } from './figures.js';
 import { toldRow } from './program-rows.js';
@@ -66,8 +66,11 @@ export function findProgram(context: Parts, id: string, tenant: TenantId | undef
   const { views } = context.driver;
   const key = tenant === undefined ? (id as ProgramId) : keyOf(context, id, tenant);
   const found = key && (views.program(key) ?? views.leaving().find((row) => row.id === key));
+  const isSame = isNamed(id);
   const isSought = found === undefined && tenant === undefined;
-  const [row = found, other] = isSought ? [...rowsKnown(context)].filter((each) => labelOf(each.id) === id) : [];
+  const [row = found, other] = isSought
+    ? [...rowsKnown(context)].filter((each) => isSame({ id: labelOf(each.id), key: each.id }))
+    : [];
   if (other !== undefined) throw ofSeveralTenants();
   if (row === undefined) throw unknownProgram(id);
   if (isHere(context, row)) return row;
@@ -110,7 +113,7 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
 /** The ended program of this id or key, or else all whose ids begin so; of those of one name, the last. @param rows the last to end first */
 export function endedLike(rows: readonly EndedProgram[], id: string, tenant: TenantId | undefined): EndedProgram[] {
   const own = rows.filter((row) => tenant === undefined || row.tenant === tenant);
-  const named = own.find((row) => row.id === id || row.key === id);
+  const named = own.find(isNamed(id));
   if (named !== undefined || id.length < BEGINNING_CHARS_MIN) return named === undefined ? [] : [named];
   const alike = own.filter((row) => beginsLike(row.id, id));
   return alike.filter(({ key }, at) => alike.findIndex((row) => row.key === key) === at);

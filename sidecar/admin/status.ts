@@ -58,7 +58,7 @@ export function statusOf(
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
     ...said('gain', isPast ? 'good' : 'warn', lossesInWords(totals.shadow, isPast ? ageMs : 0), SLOWER_REMEDY),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
-    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'docs/BATCHES.md#what-survives says what ends that') : said('calls', 'good', [batchInShort(batch)])),
+    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster), 'docs/CLUSTER.md#failures says what goes on without it'),
     ...said('clients', 'good', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
   ]; // prettier-ignore

@@ -44,7 +44,8 @@ export class Placeholders {
   faults(lines: readonly Outline[]): Problem[] {
     return lines.flatMap(({ customId }) => {
       const found = this.#found.get(customId);
-      return found === undefined ? [] : problem('missing_after', `${shownOf(customId, found)} names a line, so "after" must name it too. Is it only text? Then give that line another custom_id.`, found.line, 'after'); // prettier-ignore
+      // A repeated id is told of by itself.
+      return found === undefined || !this.#found.delete(customId) ? [] : problem('missing_after', `${shownOf(customId, found)} names a line, so "after" must name it too. Is it only text? Then give that line another custom_id.`, found.line, 'after'); // prettier-ignore
     });
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { callId, type EngineId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
 import { BUDGET_HEADER, budgetOf, exceeded, leftOf } from './budget.js';
@@ -14,6 +15,7 @@ import { demandOf } from './holder.js';
 import { unserved } from '../unscheduled/models.js';
 import type { Asked } from '../unscheduled/relay.js';
 import { checkMediaType, readBody } from '../http/body.js';
+import { checked } from '../http/checked.js';
 import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
 import { saysRetry, valueOf } from '../identity/claims.js';
@@ -23,6 +25,9 @@ import { endProgram } from '../admin/programs.js';
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
 const PROCESS = randomBytes(5).toString('hex');
 let calls = 0;
+
+/** Those of OpenAI, Anthropic and other clouds: a misspelt `flex` would run like all others in silence. */
+const TIER = z.enum(['auto', 'default', 'flex', 'priority', 'scale', 'standard_only', 'standard', 'fast', 'batch', 'on_demand', 'performance', 'reserved']).nullish(); // prettier-ignore
 
 /** A request to be scheduled, as it came in. */
 export interface Incoming extends Asked {
@@ -54,6 +59,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const read = context.reader.read(tenant, api, path, bytes, isWanted);
   const given = read instanceof Promise ? await read : read;
   const { body, facts, opening } = given;
+  const tier = line === undefined ? checked(TIER, body['service_tier'], ['service_tier']) : null;
   // Reading the body takes time, so draining may have begun.
   context.checkNotDraining();
   const { fleet } = context;
@@ -97,7 +103,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     fingerprint,
     isRetry: saysRetry(headers),
     line,
-    isBackground: line?.isBackground ?? body['service_tier'] === 'flex',
+    isBackground: line?.isBackground ?? tier === 'flex',
     headers,
     raw,
     keys,

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { didYouMean } from '../config/index.js';
+import { didYouMean, similarTo } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
 const PREFIX = 'x-maitred-';
 /** Headers of calls. */
-const NAMES = ['program', 'thread', 'parent', 'final', 'workflow', 'budget', 'remaining'].map((word) => PREFIX + word);
+const NAMES = ['program', 'thread', 'parent', 'final', 'workflow', 'budget', 'remaining'];
 /** Headers of answers, which say nothing in a call: a client may send back what it got. */
 const TOLD = 'call engine level placement queue-ms inherited-ms reason forecast budget-left policy'.split(' ');
-const KNOWN = new Set([...NAMES, ...TOLD.map((word) => PREFIX + word)]);
+const KNOWN = new Set([...NAMES, ...TOLD].map((word) => PREFIX + word));
 const FLAG = /^\s*(?:true|1|yes|false|0|no|)\s*$/i;
 const QUOTE_MAX = 80;
 
@@ -15,10 +15,18 @@ const QUOTE_MAX = 80;
 export function checkOurHeaders(headers: IncomingHttpHeaders): void {
   for (const name in headers) {
     if (!name.startsWith(PREFIX)) continue;
-    if (!KNOWN.has(name)) throw badHeader(name, `There is no header ${quoted(name)}${didYouMean(name, NAMES) || '.'}`);
+    if (!KNOWN.has(name))
+      throw badHeader(name, `There is no header ${quoted(name)}; ${whatElse(name.slice(PREFIX.length))}`);
     if (name === 'x-maitred-final' && !FLAG.test(String(headers[name])))
       throw badHeader(name, `The header ${name} must be true or false, not ${quoted(String(headers[name]))}.`);
   }
+}
+
+function whatElse(word: string): string {
+  const meant = similarTo(word, NAMES);
+  if (meant !== undefined) return `did you mean ${PREFIX}${meant}?`;
+  const priority = word.includes('prio') ? '; docs/OPERATIONS.md#priority says what sets the order of calls' : '';
+  return `there are ${NAMES.map((each) => PREFIX + each).join(', ')}${priority}.`;
 }
 
 /**

@@ -139,7 +139,7 @@ function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined)
 }
 
 const mustBe = (words: readonly string[], input: unknown): string =>
-  `${input === undefined ? 'is missing: ' : ''}must be ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${typeof input === 'string' ? didYouMean(input, words) : ''}`;
+  `${input === undefined ? 'is missing: ' : ''}must be ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${typeof input === 'string' && words.length > 1 ? didYouMean(input, words) : ''}`;
 
 const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',

@@ -1,6 +1,6 @@
 import type { EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/index.js';
-import { addressOf, byId, idOf } from '../engines/address.js';
+import { byId, idOf, placeOf } from '../engines/address.js';
 import type { Engine, Fleet, Log } from '../engines/index.js';
 import { isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
@@ -80,13 +80,16 @@ export class Membership {
 
   /**
    * Adds an engine, or returns a draining one with this id to service.
-   * @throws GatewayError `engine_exists` if one with this id is in service
+   * @throws GatewayError `engine_exists` if one with this id is in service, or another one has its address
    */
   add(config: EngineConfig): Engine {
     const id = idOf(config);
     const known = this.fleet.get(id);
     if (known && known.state !== 'draining')
       throw new GatewayError('engine_exists', `There is already an engine ${id}.`, { param: 'id' });
+    for (const [other, { url }] of this.#wanted)
+      if (other !== id && placeOf({ url }) === placeOf(config))
+        throw new GatewayError('engine_exists', `${url} is there as the engine ${other}: name each engine once, or remove that one first.`, { param: 'url' }); // prettier-ignore
     this.#withdrawn.delete(id);
     this.#byHand.set(id, config);
     this.#apply();
@@ -136,13 +139,13 @@ export class Membership {
       if (wanted.has(id) || this.#withdrawn.has(id)) return;
       wanted.set(id, config);
       origins.set(id, origin);
-      addresses.add(hrefOf(config));
+      addresses.add(placeOf(config));
     };
     for (const [id, config] of this.#byHand) put(BY_HAND, id, config);
     for (const [id, config] of this.#configured) put(CONFIGURED, id, config);
     for (const [label, members] of this.#sources) {
       for (const [id, { config }] of members) {
-        if (addresses.has(hrefOf(config))) continue;
+        if (addresses.has(placeOf(config))) continue;
         if (wanted.has(id)) shadowed.add(`${id} of ${label}`);
         put(label, id, config);
       }
@@ -156,5 +159,3 @@ export class Membership {
     this.fleet.reconcile(wanted);
   }
 }
-
-const hrefOf = (config: EngineConfig): string => addressOf(config).url.href;

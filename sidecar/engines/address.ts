@@ -12,6 +12,12 @@ interface Addressed {
   readonly url: string;
 }
 
+/** Its address, the same for the usual names of this machine. */
+export function placeOf(config: Addressed): string {
+  const { url, basePath } = addressOf(config);
+  return `${url.protocol}${url.host.replace(/^(localhost|\[::1\])(?=:|$)/, '127.0.0.1')}${basePath}`;
+}
+
 /** Where a URL leads. @param usual port of a protocol besides HTTP */
 export function hostAndPort({ hostname, port, protocol }: URL, usual = 80) {
   const standard = { 'http:': 80, 'https:': 443 }[protocol] ?? usual;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { programId, tenantId, type ProgramId, type TenantId } from '../../src/index.js';
 
@@ -14,7 +15,19 @@ export function cleanId(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const id = value.trim();
   if (id === '') return undefined;
-  return id.length <= ID_CHARS_MAX && PRINTABLE.test(id) ? id : `sha256-${hash('sha256', id, 'hex')}`;
+  return id.length <= ID_CHARS_MAX && PRINTABLE.test(id) ? id : `sha256-${hash('sha256', asUnicode(id), 'hex')}`;
+}
+
+/** Node reads each byte of a header as a character: of one in UTF-8, the text that was sent. */
+function asUnicode(text: string): string {
+  const bytes = Buffer.from(text, 'latin1');
+  return bytes.toString('latin1') === text && isUtf8(bytes) ? bytes.toString() : text;
+}
+
+/** Whether a row is the program of this id, as a client sends it, or of this key. */
+export function isNamed(asked: string): (row: { readonly id: string; readonly key: string } | null) => boolean {
+  const clean = cleanId(asked);
+  return (row) => row !== null && (row.key === asked || row.id === asked || row.id === clean);
 }
 
 export const namedProgram = (tenant: TenantId, id: string): ProgramId => programId(`${escaped(tenant)}:${id}`);

@@ -271,7 +271,8 @@ describe('maitred batch run', () => {
     await until(() => engine.seen.length === 1);
     process.emit('SIGINT', 'SIGINT');
     open();
-    expect((await stopped).code).toBe(130);
+    const told = ['waiting for 1 line in flight', '1 of 2 lines answered', '--resume'].map((words) => expect.stringContaining(words) as string); // prettier-ignore
+    expect(await stopped).toMatchObject({ code: 130, errors: told });
     expect(idsIn(out)).toHaveLength(1);
     expect((await batch('--resume')).code).toBe(0);
     expect([idsIn(out), engine.seen.length]).toEqual([['a', 'b'], 2]); // prettier-ignore

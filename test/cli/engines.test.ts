@@ -24,9 +24,24 @@ describe('maitred engines', () => {
     const [first, engine] = [await fakeEngine(), await fakeEngine()];
     const { url } = await world([first]);
     const engines = (...args: string[]) => run(['engines', ...args, '--url', url]);
-    const line = ['engines', 'add', engine.url, '--url', url, '--id', 'gpu-3', '--kind', 'openai', '--api-key', 'KEY'];
+    const line = [
+      'engines',
+      'add',
+      engine.url,
+      '--url',
+      url,
+      '--id',
+      'gpu-3',
+      '--kind',
+      'openai',
+      '--api-key',
+      'KEY',
+      '--window',
+      '3',
+    ];
     const added = await run(line, { KEY: 'secret-of-the-engine' });
     expect([added.code, added.out]).toEqual([0, 'gpu-3 is up\n']);
+    expect((await ask(`${url}/engines/gpu-3`)).json()).toMatchObject({ window: 3 });
     expect(added.errors).toEqual([expect.stringMatching(/gpu-3 has a KV cache of unknown size.*--capacity-tokens/)]);
     await engines('drain', first.id);
     await chat(url, {}, named('p'));
@@ -37,18 +52,21 @@ describe('maitred engines', () => {
     await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
   });
 
-  it('warns of an engine that is there by another name, and of one that wants a key', async () => {
+  it('refuses an engine that is there by another name, and warns of one that wants a key', async () => {
     const [first, keyed] = [await fakeEngine(), await FakeEngine.start({ '/health': 200, '/v1/models': 401 })];
     const { url } = await world([first]);
     const add = (...args: string[]) => run(['engines', 'add', ...args, '--capacity-tokens', '900', '--window', '3', '--url', url]); // prettier-ignore
-    const twin = await add(first.url.replace('127.0.0.1', 'localhost'), '--id', 'twin');
-    expect([twin.code, twin.errors]).toEqual([0, [expect.stringContaining('engine twin is another one too')]]);
-    expect((await ask(`${url}/engines/twin`)).json()).toMatchObject({ capacity_tokens: 900, window: 3 });
+    for (const twin of [first.url, `${first.url}/v1`, first.url.replace('127.0.0.1', 'localhost')])
+      expect(await add(twin, '--id', 'twin')).toMatchObject({ code: 1, out: '', errors: [expect.stringMatching(/answers 409: .* the engine 127\S+: name each/)] }); // prettier-ignore
+    expect((await ask(`${url}/engines/twin`)).status).toBe(404);
     const { out } = await add(keyed.url, '--id', 'keyed');
+    expect((await ask(`${url}/engines/keyed`)).json()).toMatchObject({ capacity_tokens: 900 });
     expect(out).toMatch(/^keyed is down: .* 401; .*--api-key VARIABLE\n$/);
     const findings = (await run(['doctor', '--url', url, '--json'])).out;
-    for (const words of [/engine twin","found":"is another one too/, /engine keyed","found":"is down[^}]*apiKey/])
-      expect(findings).toMatch(words);
+    expect(findings).toMatch(/engine keyed","found":"is down[^}]*apiKey/);
+    // Of the same URL, what an operator has removed may come back at once.
+    await run(['engines', 'remove', 'keyed', '--url', url]);
+    expect((await add(keyed.url, '--id', 'again')).code).toBe(0);
   });
 
   it.each([200, 404])('adds neither a gateway nor a web site (%i), but what may be starting', async (status) => {

@@ -102,7 +102,7 @@ describe('maitred serve', () => {
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(maitred.process.exitCode).toBeNull();
     maitred.kill('SIGTERM');
-    expect(await maitred.ended).toBe(1);
+    expect(await maitred.ended).toBe(130);
     await read.cancel().catch(() => undefined);
   });
 

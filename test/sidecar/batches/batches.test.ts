@@ -296,7 +296,10 @@ it('a call of the flexible tier gives way like a line', async () => {
   const engine = await fakeEngine(echo);
   const { steps, recorder } = recording();
   const { url } = await world([engine], {}, { recorder });
-  for (const tier of ['flex', 'priority', 'default', undefined]) await chat(url, { service_tier: tier });
+  for (const tier of ['flex', 'priority', 'standard_only', null, undefined]) await chat(url, { service_tier: tier });
   const arrivals = steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event.background] : []));
-  expect(arrivals).toEqual([true, undefined, undefined, undefined]);
+  expect(arrivals).toEqual([true, undefined, undefined, undefined, undefined]);
+  for (const tier of ['flexx', 'Flex', 1, {}])
+    expect(refusal(await chat(url, { service_tier: tier }))).toEqual([400, 'invalid_body']);
+  expect(engine.seen).toHaveLength(5);
 });

@@ -39,6 +39,7 @@ describe('a file', () => {
 
   it.each([
     ['another purpose', formOf('x', 'vision'), FORM, 400, 'invalid_body'],
+    ['a mistyped purpose', formOf('x', 'batches'), FORM, 400, 'invalid_body'],
     ['no file', Buffer.from(formOf('x').toString().replace('name="file"', 'name="other"')), FORM, 400, 'invalid_body'],
     ['nothing in it', formOf(''), FORM, 400, 'invalid_body'],
     ['no form', Buffer.from('{}'), 'application/json', 415, 'unsupported_media_type'],
@@ -50,7 +51,8 @@ describe('a file', () => {
     ['far too many bytes', formOf('x'.repeat(200_000)), FORM, 413, 'body_too_large'],
   ])('with %s is refused, and leaves nothing', async (_, body, type, ...expected) => {
     const { url, folder } = await started({ fileBytes: 2048 });
-    expect(refusal(await ask(`${url}/v1/files`, { headers: { 'content-type': type }, body }))).toEqual(expected);
+    const got = await ask(`${url}/v1/files`, { headers: { 'content-type': type }, body });
+    expect([...refusal(got), got.text.includes('did you mean')]).toEqual([...expected, false]);
     expect(Object.keys(filesOf(`${folder}/t-default`))).toEqual([]);
   });
 

@@ -41,9 +41,9 @@ describe('a large input file', () => {
 
   it('is refused for a mention of any line that is not needed, among whatever else is mentioned', async () => {
     const code = Array.from({ length: 300 }, (_, at) => `\${v${at}}`).join('');
-    const faults = planned([line('x', { content: `${code} \${y}` }), line('z', { content: '${y}' }), line('y')].join('\n')).catch((error: unknown) => error); // prettier-ignore
+    const faults = planned([line('x', { content: `${code} \${y}` }), line('z', { content: '${y}' }), line('y'), line('y')].join('\n')).catch((error: unknown) => error); // prettier-ignore
     const message = expect.stringContaining('${y}, here and on 1 more line, names a line') as string;
-    expect(((await faults) as FaultyBatch).problems).toEqual([{ code: 'missing_after', line: 1, param: 'after', message }]); // prettier-ignore
+    expect(((await faults) as FaultyBatch).problems).toMatchObject([{ code: 'missing_after', line: 1, param: 'after', message }, { code: 'duplicate_custom_id', line: 4 }]); // prettier-ignore
   });
 
   it.each([

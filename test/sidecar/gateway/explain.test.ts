@@ -262,6 +262,24 @@ describe('a program', () => {
     expect(await Promise.all([made.slice(0, 9), made.slice(1, 9)].map((id) => explained(id)))).toEqual([made, made]);
   });
 
+  it('is found by a name that is no ASCII, however its header was encoded, and once it has ended', async () => {
+    const { chat, ask } = await lone();
+    const at = `/programs/${encodeURIComponent('aé b')}`;
+    const bytes = Buffer.from('aé b').toString('latin1');
+    for (const [header, calls] of [
+      [bytes, 1],
+      ['aé b', 2],
+    ] as const) {
+      await chat({}, named(header));
+      expect((await ask(at)).json()).toMatchObject({ calls });
+    }
+    expect((await ask(`${at}/explain?tenant=default`)).status).toBe(200);
+    expect(((await ask(`${at}/calls`)).json()['calls'] as object[]).length).toBe(2);
+    expect((await ask(`${at}/end?by=operator`, { method: 'POST' })).status).toBe(200);
+    expect((await ask(at)).text).toContain('an operator ended it.');
+    expect((await ask(`${at}/explain`)).json()).toMatchObject({ ended: { cause: 'operator' } });
+  });
+
   it('that nobody knows is a 404, and its name does not come back whole', async () => {
     const { ask } = await lone();
     const got = await ask(`/programs/${'n'.repeat(3000)}/explain`);

@@ -75,7 +75,8 @@ describe('a request that cannot become a call', () => {
 
   it.each([
     ['x-maitred-programm', 'a', 'did you mean x-maitred-program?'],
-    ['x-maitred-engines', 'a', 'no header'],
+    ['x-maitred-engines', 'a', 'there are x-maitred-program, '],
+    ['x-maitred-priority', '5', 'docs/OPERATIONS.md#priority'],
     ['X-Maitred-Final', 'maybe', 'must be true or false'],
   ])('hears of a header of ours that would have no effect: %s: %s', async (name, value, hint) => {
     const { engine, chat } = await lone();
