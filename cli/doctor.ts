@@ -68,9 +68,9 @@ export function addDoctorCommand(program: Command): void {
 /** Adds what concerns settings and engines. @returns the settings; of wrong ones, those of the admin paths. @throws ConfigError for a wrong flag */
 async function addOwn(findings: Finding[], flags: DoctorFlags) {
   const { config: file, engine, url } = flags;
+  const name = configFileOf({ file, env: process.env });
   try {
     const inputs = configInputs({ config: file, engine });
-    const name = configFileOf(inputs);
     // A gateway that is asked may be on another machine; defaults of this one do not concern it.
     if (url !== undefined && engine === undefined && name === undefined) return undefined;
     const warn = (each: ConfigProblem) => void findings.push(warning(each.origin ?? 'configuration', each.message));
@@ -80,7 +80,6 @@ async function addOwn(findings: Finding[], flags: DoctorFlags) {
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError) || error.problems.some(({ origin }) => origin?.startsWith('--'))) throw error;
-    const name = configFileOf({ file, env: process.env });
     const alone = name === undefined ? '' : `; check the file alone: ${OWN_NAME} config --config ${name}`;
     const faults = error.problems.map(({ origin = '', path, message, excerpt }) => {
       // A file that cannot be read says what to do.
@@ -90,8 +89,7 @@ async function addOwn(findings: Finding[], flags: DoctorFlags) {
     });
     findings.push(...faults);
     const { sound } = error;
-    if (sound !== undefined)
-      findings.push(...(await settingFindings(sound, flags, configFileOf({ file, env: process.env }), error.problems)));
+    if (sound !== undefined) findings.push(...(await settingFindings(sound, flags, name, error.problems)));
     return sound && { admin: sound.admin };
   }
 }

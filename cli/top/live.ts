@@ -35,8 +35,7 @@ const OTHER_LINES = HEAD_LINES + 2;
 export async function showLive(options: LiveOptions): Promise<void> {
   // Before the screen changes: a wrong address or token is an error of usage.
   const { sort, filter, output } = options;
-  const live = new Live(options, await options.read({ sort, filter, offset: 0, limit: rowsOf(output) }));
-  await live.run();
+  await new Live(options, await options.read({ sort, filter, offset: 0, limit: rowsOf(output) })).run();
 }
 
 class Live {

@@ -84,22 +84,10 @@ interface Selectable extends Pick<EndedProgram, 'tenant' | 'key' | 'model' | 'ag
   readonly state: Program['state'] | undefined;
 }
 
-export interface ProgramQuery {
-  readonly limit: number;
-  readonly offset: number;
-  /** The same query from the first row on, for as many as are set; equal for the same programs in the same order. */
-  readonly selection: string;
-  readonly matches: (row: Selectable) => boolean;
-  readonly matchesEnded: (row: EndedProgram) => boolean;
-  /** Groups are asked for, by this; absent: programs are. */
-  readonly by: ProgramGroups['by'] | undefined;
-  readonly sort: string | undefined;
-  /** Ascending; absent: in order of creation. */
-  readonly compare: ((a: ProgramView, b: ProgramView) => number) | undefined;
-}
+export type ProgramQuery = Readonly<ReturnType<typeof readProgramQuery>>;
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
-export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly string[] = []): ProgramQuery {
+export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly string[] = []) {
   const known = ['limit', 'offset', ...SELECTING, ...alsoKnown];
   for (const name of search.keys())
     if (!known.includes(name)) throw bad(name, `is not known here. There are: ${known.join(', ')}`);
@@ -107,25 +95,23 @@ export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly st
   return {
     limit: readCount(search, 'limit', LIMIT, 1, LIMIT_MAX),
     offset: readCount(search, 'offset', 0, 0, Number.MAX_SAFE_INTEGER),
+    /** The same query from the first row on, for as many as are set; equal for the same programs in the same order. */
     selection: new URLSearchParams([...search].filter(([name]) => SELECTING.includes(name))).toString(),
     matches,
-    matchesEnded: (row) => matches({ ...row, engines: [row.engine], state: undefined }),
+    matchesEnded: (row: EndedProgram) => matches({ ...row, engines: [row.engine], state: undefined }),
+    /** Groups are asked for, by this; undefined: programs are. */
     by: readGrouping(search),
     sort: search.get('sort') ?? undefined,
+    /** Ascending; undefined: in order of creation. */
     compare: readSort(search.get('sort')),
   };
 }
 
 /** The selection of one client: a page of the process table and, if one is open, a single program. */
-export interface WatchedView {
-  readonly query: ProgramQuery;
-  readonly program: ProgramId | undefined;
-  readonly ended: boolean;
-  readonly range: Range;
-}
+export type WatchedView = Readonly<ReturnType<typeof readView>>;
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
-export const readView = (search: URLSearchParams): WatchedView => ({
+export const readView = (search: URLSearchParams) => ({
   query: readProgramQuery(search, ['program', 'ended', 'range']),
   program: (search.get('program') ?? undefined) as ProgramId | undefined,
   ended: search.has('ended'),
@@ -141,12 +127,9 @@ export function readRange(search: URLSearchParams): Range {
 }
 
 /** Each word of `text` is searched for in the whole key, ignoring case. */
-function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
+function readFilter(search: URLSearchParams): (row: Selectable) => boolean {
   const [tenant = null, model = null, type = null, engine = null, state = null] = ['tenant', 'model', 'agent_type', 'engine', 'state'].map((name) => search.get(name)); // prettier-ignore
-  const words = (search.get('text') ?? '')
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const words = (search.get('text') ?? '').toLowerCase().split(/\s+/);
   if (state !== null && !PROGRAM_STATES.includes(state))
     throw bad('state', `must be one of ${PROGRAM_STATES.join(', ')}`);
   const states = state === 'active' ? STATES.filter((each) => each !== 'idle') : [state];
@@ -156,15 +139,15 @@ function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
     (type === null || row.agent_type === type) &&
     (engine === null || row.engines.includes(engine)) &&
     (state === null || states.includes(row.state ?? '')) &&
-    (words.length === 0 || words.every((word) => row.key.toLowerCase().includes(word)));
+    words.every((word) => row.key.toLowerCase().includes(word));
 }
 
-function readGrouping(search: URLSearchParams): ProgramQuery['by'] {
+function readGrouping(search: URLSearchParams): ProgramGroups['by'] | undefined {
   const by = search.get('by');
   if (by === null) return undefined;
   if (!GROUPED_BY.includes(by)) throw bad('by', `must be one of ${GROUPED_BY.join(', ')}`);
   if (search.has('sort')) throw bad('sort', 'is for programs; groups come by their engine time');
-  return by as ProgramQuery['by'];
+  return by as ProgramGroups['by'];
 }
 
 function readCount(search: URLSearchParams, name: string, otherwise: number, least: number, most: number): number {
@@ -175,7 +158,7 @@ function readCount(search: URLSearchParams, name: string, otherwise: number, lea
   return value;
 }
 
-function readSort(text: string | null): ProgramQuery['compare'] {
+function readSort(text: string | null): ((a: ProgramView, b: ProgramView) => number) | undefined {
   if (text === null) return undefined;
   const key = text.startsWith('-') ? text.slice(1) : text;
   if (!Object.hasOwn(SORT_KEYS, key))
