@@ -31,14 +31,27 @@ export class DemoFleet implements Demo {
     if (this.target === '' || this.progress !== undefined || this.#stop.signal.aborted) return;
     this.#fleets += 1;
     this.progress = { ended: 0, total: PROGRAMS };
-    const onProgress: LoadOptions['onProgress'] = ({ programsEnded }) => {
-      this.progress = { ended: programsEnded, total: PROGRAMS };
+    const options: LoadOptions = {
+      ...fleetOf(this.#fleets),
+      targets: [this.target],
+      durationMs: Infinity,
+      timeScale: 1,
+      api: 'chat',
+      stream: true,
+      identity: 'maitred',
+      seed: this.#fleets,
+      salt: true,
+      ignoreEos: true,
+      recordedAnswers: false,
+      connections: 256,
+      timeoutMs: TIMEOUT_MS,
+      // The gateway is this process.
+      ownsTargets: true,
+      baseline: 'none',
+      measuredAt: [this.engine],
+      onProgress: ({ programsEnded }) => (this.progress = { ended: programsEnded, total: PROGRAMS }),
     };
-    this.#run = runLoad(
-      { ...optionsOf(this.target, this.#fleets), measuredAt: [this.engine], onProgress },
-      NOBODY,
-      this.#stop.signal,
-    )
+    this.#run = runLoad(options, NOBODY, this.#stop.signal)
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.failed(error);
       })
@@ -60,26 +73,5 @@ export function fleetOf(seed: number) {
     maxPrograms: PROGRAMS,
     arrivals: { type: 'closed', concurrency: CONCURRENCY } as const,
     gapMsMax: GAP_MS_MAX,
-  };
-}
-
-function optionsOf(target: string, seed: number): LoadOptions {
-  return {
-    ...fleetOf(seed),
-    targets: [target],
-    durationMs: Infinity,
-    timeScale: 1,
-    api: 'chat',
-    stream: true,
-    identity: 'maitred',
-    seed,
-    salt: true,
-    ignoreEos: true,
-    recordedAnswers: false,
-    connections: 256,
-    timeoutMs: TIMEOUT_MS,
-    // The gateway is this process.
-    ownsTargets: true,
-    baseline: 'none',
   };
 }

@@ -132,10 +132,7 @@ function stopOf({ batches, config, fleet }: Parts, { status }: BatchView): strin
 }
 
 /** Why the line that paused last does, and the first lines to fail. */
-function troublesInWords({
-  pauses,
-  failures,
-}: Pick<BatchView, 'failures'> & Partial<Pick<BatchView, 'pauses'>>): string[] {
+function troublesInWords({ pauses, failures }: Pick<BatchView, 'failures'> & Partial<Pick<BatchView, 'pauses'>>) {
   // Of an earlier version, it may have no failures.
   const failed = ((failures as BatchObject['failures'] | undefined)?.data ?? []).map(({ line, message }) => `Line ${line} failed: ${message}`); // prettier-ignore
   if (pauses === undefined) return failed;

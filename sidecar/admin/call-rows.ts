@@ -69,10 +69,7 @@ export function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall
   return { ...row, text: pastCallInWords(row, dispatch, balancer) };
 }
 
-const waitRow = (
-  { cause, engine, needs, free, limit, behind, ahead }: WaitView,
-  expected: ExpectedWait | undefined,
-) => ({
+const waitRow = ({ cause, engine, needs, free, limit, behind, ahead }: WaitView, expected?: ExpectedWait) => ({
   cause,
   engine: engine ?? null,
   needs: needs ?? null,

@@ -18,8 +18,6 @@ import { BatchRequest, type BatchObject, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 import { upload } from './upload.js';
 
-type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', TenantHandler>>>;
-
 const LIST_MAX = 10_000;
 
 interface Asked {
@@ -31,7 +29,7 @@ interface Asked {
 }
 
 /** `/v1/files` and `/v1/batches`, in OpenAI's forms. Another gateway that has the batches is asked in our place. */
-export function batchHandlers(config: () => Context['config'], seat: BatchSeat): Readonly<Record<string, Methods>> {
+export function batchHandlers(config: () => Context['config'], seat: BatchSeat) {
   const answer =
     (handler: (asked: Asked) => object | undefined | Promise<object | undefined>): TenantHandler =>
     async (tenant, request, response, { id = '' }) => {
