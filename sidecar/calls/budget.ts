@@ -48,12 +48,7 @@ export function budgetOf(
     Math.min(ofTenant[key] ?? Infinity, ofWorkflow?.[key] ?? Infinity, ofCall[name] ?? Infinity);
   const bounds = KINDS.filter((kind) => limitOf(kind) < Infinity);
   const row = bounds.length === 0 ? undefined : find();
-  return bounds.map((kind) => ({
-    name: kind.name,
-    unit: kind.unit,
-    used: row === undefined ? 0 : kind.used(row),
-    limit: limitOf(kind),
-  }));
+  return bounds.map((kind) => ({ ...kind, used: row === undefined ? 0 : kind.used(row), limit: limitOf(kind) }));
 }
 
 type Budget = Readonly<ReturnType<typeof budgetOf>>;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import { tokens, type ForecastView, type Work } from '../../src/index.js';
+import { tokens, type ForecastView } from '../../src/index.js';
 import type { ReadBody } from '../bodies/read.js';
 import { countSchema } from '../config/index.js';
 import { GatewayError } from '../errors.js';
@@ -23,17 +23,8 @@ const remainingSchema = z.strictObject({
   promptTokens: countSchema(0, TOKENS_MAX),
   outputTokens: countSchema(0, TOKENS_MAX),
 });
-type Remaining = z.output<typeof remainingSchema>;
 
 const fieldSchema = z.strictObject({ remaining: remainingSchema.optional(), workflow: z.string().optional() });
-
-/** The words of one call about its program. */
-export interface Declaration {
-  /** The work that is left, this call included; undefined: not declared. */
-  readonly remaining: Work | undefined;
-  /** The client's own name of such programs; undefined: none. */
-  readonly workflow: string | undefined;
-}
 
 /**
  * Reads a call's declaration from its body field `maitred` and its headers, and takes the field out of the body: strict
@@ -43,15 +34,17 @@ export interface Declaration {
 export function readDeclaration(
   headers: IncomingHttpHeaders,
   { raw, body, keys }: Pick<ReadBody, 'raw' | 'body' | 'keys'>,
-): Pick<ReadBody, 'raw' | 'keys'> & Declaration {
-  const [rest, name] = [valueOf(headers, REMAINING), valueOf(headers, WORKFLOW)];
+) {
   const field = keys.has(FIELD) ? readField(body[FIELD]) : {};
-  const remaining = field.remaining ?? (rest === undefined ? undefined : readHeader(rest));
-  const declared = { remaining: remaining && workOf(remaining), workflow: shortened(field.workflow ?? name) };
-  if (!keys.has(FIELD)) return { raw, keys, ...declared };
-  const others = new Set(keys);
-  others.delete(FIELD);
-  return { raw: withoutField(raw, FIELD), keys: others, ...declared };
+  const rest = field.remaining ?? readHeader(valueOf(headers, REMAINING));
+  return {
+    raw: undeclared({ raw, keys }),
+    keys: keys.has(FIELD) ? new Set([...keys].filter((key) => key !== FIELD)) : keys,
+    /** The work that is left, this call included; undefined: not declared. */
+    remaining: rest && { promptTokens: tokens(rest.promptTokens), outputTokens: tokens(rest.outputTokens) },
+    /** The client's own name of such programs; undefined: none. */
+    workflow: shortened(field.workflow ?? valueOf(headers, WORKFLOW)),
+  };
 }
 
 /** The body without the field of declarations, for requests that declare nothing. */
@@ -70,11 +63,6 @@ export function forecastHeader(forecast: ForecastView | undefined): string {
 const shortened = (name: string | undefined): string | undefined =>
   name !== undefined && name.length > NAME_CHARS_MAX ? cleanId(name) : name?.trim() || undefined;
 
-const workOf = ({ promptTokens, outputTokens }: Remaining): Work => ({
-  promptTokens: tokens(promptTokens),
-  outputTokens: tokens(outputTokens),
-});
-
 function readField(value: unknown): z.output<typeof fieldSchema> {
   if (value === null) return {};
   // Of large bodies only short fields are read.
@@ -83,7 +71,8 @@ function readField(value: unknown): z.output<typeof fieldSchema> {
 }
 
 /** `prompt=1200, output=300`, and optionally `calls=4`. */
-function readHeader(text: string): Remaining {
+function readHeader(text: string | undefined): z.output<typeof remainingSchema> | undefined {
+  if (text === undefined) return undefined;
   const form = `'prompt=N, output=N', with whole numbers up to ${TOKENS_MAX}`;
   const { prompt, output } = readNumbers(REMAINING, text, ['prompt', 'output', 'calls'], [0, TOKENS_MAX], form);
   if (prompt !== undefined && output !== undefined) return { promptTokens: prompt, outputTokens: output };

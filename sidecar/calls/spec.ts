@@ -2,7 +2,7 @@ import type { Span } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from './active.js';
-import type { Declaration } from './declaration.js';
+import type { readDeclaration } from './declaration.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
 import type { ErrorCode } from '../errors.js';
@@ -28,7 +28,7 @@ export interface CallTrace {
 export type FailureCause = Fault | 'busy';
 
 /** A request that has been read, checked and identified. */
-export interface CallSpec extends Declaration {
+export interface CallSpec extends Readonly<ReturnType<typeof readDeclaration>> {
   readonly id: CallId;
   readonly requestId: string;
   readonly api: Api;
@@ -55,10 +55,8 @@ export interface CallSpec extends Declaration {
   readonly isBackground: boolean;
   readonly family: Family | undefined;
   readonly headers: IncomingHttpHeaders;
-  readonly raw: Buffer;
   /** Memory account of the body, held until the call ends. */
   readonly held: HeldBody;
-  readonly keys: ReadonlySet<string>;
   /** Fields to set on every engine. */
   readonly fields: JsonObject;
   /** Undefined: tracing is off, or the client decided against it. */

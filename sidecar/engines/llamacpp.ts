@@ -33,17 +33,16 @@ export const llamacpp: EngineAdapter = {
       const contexts = slots.map((slot) => asCount(slot['n_ctx']));
       return loadReport({
         ...load,
-        contextTokensMax: contexts.includes(undefined) ? undefined : Math.max(...contexts.map((each) => each ?? 0)),
+        contextTokensMax: Math.max(...contexts.map((each) => each ?? NaN)),
         running: slots.filter((slot) => slot['is_processing'] === true).length,
         capacityTokens: sum(contexts),
         windowMax: slots.length,
       });
     }
     const props = parseObject(await get('/props'));
-    const count = asCount(props?.['total_slots']);
-    const context = asCount(objectOf(props?.['default_generation_settings'])['n_ctx']);
-    const capacityTokens = count !== undefined && context !== undefined ? count * context : undefined;
-    return loadReport({ ...load, capacityTokens, contextTokensMax: context, windowMax: count });
+    const count = asCount(props?.['total_slots']) ?? NaN;
+    const context = asCount(objectOf(props?.['default_generation_settings'])['n_ctx']) ?? NaN;
+    return loadReport({ ...load, capacityTokens: count * context, contextTokensMax: context, windowMax: count });
   },
   async flags(get) {
     const [metrics, slots] = await Promise.all([get('/metrics'), get('/slots')]);

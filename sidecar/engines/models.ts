@@ -1,5 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
-import { isObject, parseObject } from '../apis/fields.js';
+import { isObject, parseObject, stringOf } from '../apis/fields.js';
 import type { Get } from './adapter.js';
 import { asCount } from './load.js';
 
@@ -9,10 +9,8 @@ export const MODELS_PATH = '/v1/models';
 export function readModels(text: string | undefined): ReadonlyMap<string, JsonObject> | undefined {
   const data = parseObject(text)?.['data'];
   if (!Array.isArray(data)) return undefined;
-  const models = new Map<string, JsonObject>();
-  for (const entry of data.filter(isObject))
-    if (typeof entry['id'] === 'string' && entry['id'] !== '') models.set(entry['id'], entry);
-  return models;
+  const entries = data.filter(isObject).map((entry) => [stringOf(entry['id']), entry] as const);
+  return new Map(entries.filter(([id]) => id !== ''));
 }
 
 /** The longest context of all listed models, if every entry states it (`max_model_len`); LoRA adapters have that of their `parent`, and state none. */
@@ -26,6 +24,5 @@ export async function listedContextTokensMax(get: Get): Promise<number | undefin
 
 /** Whether the server's model list names `owner`, as most engines do with their own name. */
 export async function listsModelsOf(get: Get, owner: string): Promise<boolean> {
-  const models = readModels(await get(MODELS_PATH));
-  return models !== undefined && [...models.values()].some((entry) => entry['owned_by'] === owner);
+  return [...(readModels(await get(MODELS_PATH))?.values() ?? [])].some((entry) => entry['owned_by'] === owner);
 }

@@ -24,13 +24,11 @@ export const trtllm: EngineAdapter = {
     const samples = parsePrometheus(await get(METRICS_PATH), NAMES);
     // Only the first rank reports; a dead worker process may have left a smaller value behind.
     const value = (name: string) => (samples.has(name) ? Math.max(...valuesOf(samples, name)) : undefined);
-    const blocks = value(BLOCKS);
-    const blockTokens = value(BLOCK_TOKENS);
     return loadReport({
       running: value(RUNNING),
       waiting: value(WAITING),
       kvUsage: value(KV_USAGE),
-      capacityTokens: blocks !== undefined && blockTokens !== undefined ? blocks * blockTokens : undefined,
+      capacityTokens: (value(BLOCKS) ?? NaN) * (value(BLOCK_TOKENS) ?? NaN),
       windowMax: value(ACTIVE_MAX) ?? value(BATCH_MAX),
     });
   },

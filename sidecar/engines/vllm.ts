@@ -81,11 +81,8 @@ function capacityTokens(samples: Samples): number | undefined {
   const ranks = samples.get(CACHE_CONFIG) ?? [];
   const exact = sum(ranks.map((rank) => label(rank, 'kv_cache_size_tokens')));
   if (exact !== undefined) return exact;
-  const [first] = ranks;
-  if (first === undefined) return undefined;
-  const blocks = label(first, 'num_gpu_blocks');
-  const blockSize = label(first, 'block_size');
-  return blocks === undefined || blockSize === undefined ? undefined : (blocks - ranks.length) * blockSize;
+  const [blocks = NaN, blockSize = NaN] = ['num_gpu_blocks', 'block_size'].map((name) => label(ranks[0], name));
+  return (blocks - ranks.length) * blockSize;
 }
 
 /** Capacity of vLLM's own host tier: its GiB by the size of a token, which loads show. Two digits are certain. */
@@ -98,7 +95,7 @@ function hostTokens(samples: Samples): number | undefined {
   return found > 0 && found < Infinity ? Number(found.toPrecision(2)) : undefined;
 }
 
-function label(sample: Sample, name: string): number | undefined {
-  const value = sample.labels.get(name);
+function label(sample: Sample | undefined, name: string): number | undefined {
+  const value = sample?.labels.get(name);
   return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
 }
