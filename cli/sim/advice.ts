@@ -1,10 +1,12 @@
-import { again, isForNothing, nextOf, ratesOf, type Reach } from './loads.js';
+import { again, furtherOf, isForNothing, nextOf, ratesOf, type Reach, SPAN } from './loads.js';
 import { isHeld, isUnloaded, overloadedSeeds } from './overload.js';
-import { isSweep, nameOf, type Plan, type Variant } from './plan.js';
+import { isSweep, nameOf, type Plan } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
 const NAMES_MAX = 6;
+/** Times the longest program the whole run, below which all came at once. */
+const AT_ONCE = 1.01;
 
 /** Questions that the runs leave open, and what would answer them: sentences. Of several rates, the verdict has them. */
 export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): string[] {
@@ -14,7 +16,7 @@ export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): 
   if (runs.every(isUnloaded)) {
     const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
     const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
-    return [`${found}: ${raised(plan, reach)}`];
+    return [`${found}: ${raised(plan, runs, reach)}`];
   }
   const over = plan.variants.flatMap((variant, at) => {
     const { size } = overloadedSeeds(plan, runs, at);
@@ -22,8 +24,9 @@ export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): 
     return size > 0 ? [{ ...variant, name: nameOf(plan, variant) + some, isLeftOut: isHeld(plan, runs, at) }] : [];
   });
   if (isForNothing(plan, runs))
-    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later. To gain, ${raised(plan, reach)}`]; // prettier-ignore
-  const next = isSweep(plan) ? undefined : nextOf(plan, runs, verdictsOf(plan, runs), reach);
+    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later: ${raised(plan, runs, reach)}`]; // prettier-ignore
+  const verdicts = isSweep(plan) ? [] : verdictsOf(plan, runs);
+  const next = isSweep(plan) ? undefined : (nextOf(plan, runs, verdicts, reach) ?? furtherOf(plan, runs, verdicts));
   return [
     ...(over.length === 0 ? [] : [`${listed(over.map(({ name }) => name))}: overloaded: the queue kept growing, so ${over.every(({ isLeftOut }) => isLeftOut) ? 'factors leave these seeds out; means do not' : 'times and factors grow with the number of programs'}.`]), // prettier-ignore
     ...(over.some(({ arrivals }) => arrivals.type === 'trace') ? ['Lower --trace-speed.'] : []),
@@ -46,10 +49,12 @@ function listed(names: readonly string[]): string {
   return [...names.slice(0, NAMES_MAX), ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
-/** A higher load than the highest of these. */
-function raised(plan: Plan, reach: Reach | undefined): string {
-  const load = ({ arrivals }: Variant) => (arrivals.type === 'open' ? arrivals.ratePerSecond : arrivals.type === 'closed' ? arrivals.concurrency : arrivals.speed); // prettier-ignore
-  const most = plan.variants.reduce((top, each) => (load(each) / each.engines > load(top) / top.engines ? each : top));
-  if (most.arrivals.type === 'open') return again(plan, reach, 'raise');
-  return `raise ${most.arrivals.type === 'closed' ? '--concurrency' : '--trace-speed'} above ${load(most)}.`;
+/** A higher load than the highest of these, if any is. */
+function raised(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined): string {
+  const [{ arrivals } = { arrivals: undefined }] = plan.variants;
+  if (arrivals?.type === 'open') return again(plan, reach, 'raise');
+  const isWhole = ({ makespan_seconds: makespan, program_seconds: { max } }: RunReport) => (makespan ?? 0) < AT_ONCE * (max ?? 0); // prettier-ignore
+  if (arrivals?.type === 'closed' ? arrivals.concurrency >= plan.programs : runs.every(isWhole))
+    return 'all programs ran at the same time, so only more of them could differ.';
+  return arrivals?.type === 'trace' ? `run again with --trace-speed ${SPAN * arrivals.speed}.` : again(plan, reach, 'raise'); // prettier-ignore
 }

@@ -23,13 +23,15 @@ export interface Reach {
 
 /** Times the lowest load of a range its highest. */
 export const SPAN = 4;
+/** Programs of an advised command at most, unless the present one has more: what is overloaded shows it earlier. */
+export const PROGRAMS_MAX = 2000;
 /** Times a load that is sustained the next one, which is not, from which on to look between. */
 const GAP = 1.25;
 
 /** The loads of a plan, if they rise and nothing else around its settings varies. */
 export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
   const choices = choicesOf(plan);
-  const axis = plan.variants[0]?.arrivals.type === 'closed' ? 'concurrency' : 'rate';
+  const axis = isClosed(plan) ? 'concurrency' : 'rate';
   const isOther = axesOf(plan.lists).some((each) => !isChoice(each) && each !== axis);
   const all = plan.variants.filter((_, at) => at % choices === 0).flatMap(({ arrivals }) => (arrivals.type === 'open' ? [arrivals.ratePerSecond] : arrivals.type === 'closed' ? [arrivals.concurrency] : [])); // prettier-ignore
   return { axis, values: !isOther && (all.length === 1 || isRising(all)) ? all : [] };
@@ -69,9 +71,9 @@ export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: rea
   if (loads.length > 0 && !isHeld(plan, runs, 0)) return 'lower';
   if (loads.length === 0 || verdicts.some(({ better }) => better.length > 0)) return undefined;
   if (loads.length === 1 || axis === 'concurrency') return isIdle || isForNothing(plan, runs) ? 'higher' : undefined;
+  if (states.includes('unknown') && plan.programs < PROGRAMS_MAX) return 'longer';
   const isOver = states.includes('overloaded') || states.includes('split');
-  if (isOver || (plan.seeds.length >= PAIRS_LAST && !isIdle)) return undefined;
-  return states.includes('unknown') ? 'longer' : 'higher';
+  return isOver || (plan.seeds.length >= PAIRS_LAST && !isIdle) ? undefined : 'higher';
 }
 
 /** Whether some setting only made calls wait, in engines that had room for all. */
@@ -79,8 +81,8 @@ export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
   const isOver = plan.variants.some((_, at) => ['overloaded', 'split'].includes(loadOf(plan, runs, at).state));
   if (isOver || isSweep(plan) || runs.some(({ preemptions }) => preemptions > 0)) return false;
   const changes = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios);
-  const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p99 } }) => [verdictOf(mean, plan.margin), verdictOf(p99, plan.margin)]); // prettier-ignore
-  return verdicts.some(([, first]) => first === 'later') && verdicts.every(([program]) => program !== 'sooner');
+  const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p50, p99 } }) => [verdictOf(p99, plan.margin), verdictOf(mean, plan.margin), verdictOf(p50, plan.margin)]); // prettier-ignore
+  return verdicts.some(([tail]) => tail === 'later') && verdicts.every(([, ...others]) => !others.includes('sooner'));
 }
 
 /** The command that answers what these runs leave open, as a sentence: at most one, and what it finds is final. */
@@ -107,15 +109,26 @@ export function nextOf(
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
   const [lowest = 0] = loads;
   const seeds = seedsText(plan, Math.max(0, ...open.map(({ enough }) => Math.max(PAIRS_LAST, enough ?? 0) * Number(enough !== undefined)))); // prettier-ignore
-  const gap = from < 0 ? gapOf(plan, runs) : undefined;
+  const gap = from < 0 && verdicts.length > 0 ? gapOf(plan, runs) : undefined;
   if (gap !== undefined)
     return `The most that can be sustained lies between ${gap.join(' and ')} a second, where gains begin: run again with --rate ${gap.join('..')}${seeds || seedsText(plan, PAIRS_LAST)}.`; // prettier-ignore
-  if (seeds === '' && from === 0 && isSeveral) return `It may pay below, too: run again with --${axis} ${lower(plan, lowest)}..${lowest}.`; // prettier-ignore
-  if (seeds === '' && from < 0 && verdicts.length > 0 && loads.length === 1 && !plan.isExact)
-    return `A higher load may show a gain: run again with --${axis} ${lowest}..${twoDigits(SPAN * lowest)}.`;
+  if (seeds === '' && from === 0 && isSeveral) return `It may pay below, too: run again with --${axis} ${below(plan, lowest)}..${lowest}.`; // prettier-ignore
   if (seeds === '') return undefined;
   const where = verdicts.some(({ isDrained }) => isDrained) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
+}
+
+/** What else to try where nothing is better at a load, as a sentence. */
+export function furtherOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
+  const { axis, values: loads } = loadsOf(plan);
+  const [load] = loads;
+  if (plan.isExact || load === undefined || loads.length > 1 || !verdicts.every(({ better }) => better.length === 0))
+    return undefined;
+  if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
+  const gate = isSweep(plan) ? 0 : (plan.variants[0]?.config.admission.gate ?? 0);
+  if (gate > 0 && verdicts.some(({ losses }) => losses.length > 0))
+    return `To learn whether the gate costs that, compare --gate ${gate},0.`;
+  return verdicts.length === 0 ? undefined : `A higher load may show a gain: run again with --${axis} ${load}..${above(plan, load)}.`; // prettier-ignore
 }
 
 /** The option for more seeds, if runs leave room for more. */
@@ -133,7 +146,9 @@ function gapOf(plan: Plan, runs: readonly RunReport[]): [number, number] | undef
   return high > GAP * low ? [low, high] : undefined;
 }
 
-const lower = ({ variants }: Plan, load: number): number => variants[0]?.arrivals.type === 'closed' ? Math.max(1, Math.round(load / SPAN)) : twoDigits(load / SPAN); // prettier-ignore
+const isClosed = ({ variants }: Plan): boolean => variants[0]?.arrivals.type === 'closed';
+const below = (plan: Plan, load: number) => (isClosed(plan) ? Math.max(1, Math.round(load / SPAN)) : twoDigits(load / SPAN)); // prettier-ignore
+const above = (plan: Plan, load: number): number => (isClosed(plan) ? SPAN * load : twoDigits(SPAN * load));
 
 export const twoDigits = (rate: number): number => Number(rate.toPrecision(2));
 
@@ -143,5 +158,5 @@ export function again(plan: Plan, reach: Reach | undefined, otherwise: 'lower' |
   if (reach === undefined) return `${otherwise} --${axis}.`;
   const { load, programs, seeds } = reach;
   const more = programs === plan.programs ? '' : ` --programs ${programs}`;
-  return `run again with --${axis} ${load}..${twoDigits(SPAN * load)}${more}${seeds === plan.seeds ? '' : ` --seed 1..${seeds.length}`}.`; // prettier-ignore
+  return `run again with --${axis} ${load}..${above(plan, load)}${more}${seeds === plan.seeds ? '' : ` --seed 1..${seeds.length}`}.`; // prettier-ignore
 }

@@ -3,7 +3,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { nextOf, type Reach, type SimVerdict, sustainedOf } from './loads.js';
+import { furtherOf, nextOf, type Reach, type SimVerdict, sustainedOf } from './loads.js';
 import { isHeld } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { BELADY, isDefault } from './scheduling.js';
@@ -53,7 +53,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`]);
+    return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`, next === undefined ? furtherOf(plan, runs, verdicts) : undefined]); // prettier-ignore
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${lost}`]);

@@ -134,7 +134,9 @@ describe('maitred sim', () => {
   it('names the largest loss of several settings, where none is better', async () => {
     const args = ['--workload', 'chat', '--programs', '60', '--concurrency', '64', '--policy', 'pass-through,plas', '--window', '2,64', '--seed', '1,2,3']; // prettier-ignore
     const { out } = await sim(...args);
-    expect(out).toMatch(/^Keep pass-through, .*\. Most is lost: plas, window 2,.* programs \S+x slower: .*\.$/m);
+    expect(out).toMatch(
+      /^Keep pass-through, .*\. Most is lost: plas, window 2,.* programs \S+x slower: .*\.\nA higher load may show a gain: run again with --concurrency 64\.\.256\.$/m,
+    );
   });
 
   it('prints a table with a row for each policy, of a width that a terminal has', async () => {
@@ -152,9 +154,13 @@ describe('maitred sim', () => {
     const OF_REACT = ['--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas'];
     const adviceAt = async (...load: string[]) => (await json(...OF_REACT, ...load)).document.advice;
     const [idle] = await adviceAt('--concurrency', '1');
-    expect(idle).toMatch(/^No call ever waited.*--concurrency above 1\.$/);
+    expect(idle).toMatch(
+      /^No call ever waited, so nothing could differ: run again with --concurrency \d+\.\.\d+ .*--seed 1\.\.8\.$/,
+    );
     const [nearlyIdle] = await adviceAt('--concurrency', '4');
-    expect(nearlyIdle).toMatch(/^At least 9 of 10 calls never waited.*--concurrency above 4\.$/);
+    expect(nearlyIdle).toMatch(
+      /^At least 9 of 10 calls never waited, so little could differ: run again with --concurrency 4\.\.16 --seed 1\.\.8\.$/,
+    );
     const [drain, lower] = await adviceAt('--rate', '3');
     expect(drain).toMatch(/^plas: overloaded/);
     // The lowest of the rates that it names is sustained.
@@ -177,7 +183,9 @@ describe('maitred sim', () => {
   it('says that calls waited for nothing, where engines had room for all', async () => {
     const { document } = await json('--workload', 'chat', '--programs', '120', '--concurrency', '64', '--gate', '0');
     expect(document.advice).toEqual([
-      expect.stringMatching(/^Calls waited for nothing: .* raise --concurrency above 64\.$/),
+      expect.stringMatching(
+        /^Calls waited for nothing: .* first tokens came later: run again with --concurrency \d+\.\.\d+ .*\.$/,
+      ),
     ]);
   });
 
@@ -265,6 +273,11 @@ limits: { queuedMax: 1 }
     expect({ code, errors }).toEqual({ code: 1, errors: [] });
     expect(out).toMatch(/^No program completed, .*\(too_long\): .*--kv-tokens/m);
     expect(out).not.toContain('run again');
+  });
+
+  it('advises no higher load where all programs came at once', async () => {
+    const { document } = await json('--workload', 'chat', '--programs', '8', '--concurrency', '8', '--policy', 'pass-through,plas'); // prettier-ignore
+    expect(document.advice).toEqual([expect.stringMatching(/: all programs ran at the same time, so only more of them could differ\.$/)]); // prettier-ignore
   });
 
   it('answers with more load alone where hardly a call waited, not with more seeds too', async () => {
