@@ -118,7 +118,7 @@ export function nextOf(
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
 }
 
-/** What else to try where nothing is better at a load, as a sentence. */
+/** A further command where nothing is better at a load, as a sentence. */
 export function furtherOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
   const { axis, values: loads } = loadsOf(plan);
   const [load] = loads;

@@ -119,9 +119,9 @@ describe('the estimate of the gain', () => {
     const [pool] = estimateOf(busy.steps, {}, known);
     const truth = secondsOf(passed, agents) / secondsOf(busy, agents);
     expect(pool?.programs).toBe(agents.length);
-    expect(pool?.replay?.error).toBeLessThan(0.1);
-    // With calls held up for so long, the engine is no longer what programs wait for.
-    expect(pool?.doubt).toBe(outsideMs < 400 ? null : 'no_difference');
+    expect(pool?.replay?.error).toBeLessThan(outsideMs > 0 ? 0.15 : 0.05);
+    // Where calls are held up, the engine is hardly what programs wait for.
+    expect(pool?.doubt).toBe(outsideMs > 0 ? 'no_difference' : null);
     expect(pool?.gain?.ratio_low ?? 0).toBeLessThan(truth);
     expect(pool?.gain?.ratio_high ?? Infinity).toBeGreaterThan(truth);
   });
