@@ -18,12 +18,9 @@ export class Repeats implements Observer {
   answered({ identity }: Pick<CallSpec, 'identity'>, { message }: Pick<AnswerFacts, 'message'>): void {
     const { program, thread } = identity;
     if (message === undefined) return;
-    if (!asksForTools(message)) {
-      this.#runs.get(program)?.delete(thread);
-      return;
-    }
-    let threads = this.#runs.get(program);
-    if (threads === undefined) this.#runs.set(program, (threads = new Map<string, Run>()));
+    if (!asksForTools(message)) return void this.#runs.get(program)?.delete(thread);
+    const threads = this.#runs.get(program) ?? new Map<string, Run>();
+    this.#runs.set(program, threads);
     const asked = hashOf(message.content);
     const before = threads.get(thread);
     threads.set(thread, { asked, length: before?.asked === asked ? before.length + 1 : 1 });
