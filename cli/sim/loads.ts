@@ -124,7 +124,8 @@ export function furtherOf(plan: Plan, runs: readonly RunReport[], verdicts: read
   const [load] = loads;
   if (plan.isExact || load === undefined || loads.length > 1 || !verdicts.every(({ better }) => better.length === 0))
     return undefined;
-  if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
+  const isWhole = axis === 'concurrency' && load >= plan.programs;
+  if (isWhole || runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
   const gate = isSweep(plan) ? 0 : (plan.variants[0]?.config.admission.gate ?? 0);
   if (gate > 0 && verdicts.some(({ losses }) => losses.length > 0))
     return `To learn whether the gate costs that, compare --gate ${gate},0.`;

@@ -77,13 +77,17 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
     const texts = unsure.map(({ name, ratio, over, more }) => `${name} ${ratioText(ratio)}${over}${more.text}`);
-    if (unsure.length > 0) return say(`no certain difference (program times ${texts.join('; ')})`, enough);
+    // Of several settings the lines would be long: who pays is told of one.
+    const [only, ...others] = tried;
+    const worn = only === undefined || others.length > 0 || only.verdict === 'later' ? [] : priceOf(first, only, margin).texts; // prettier-ignore
+    const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
+    if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
     if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
       return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
     const same = tried.find(({ verdict }) => verdict === 'same');
     const found = same === undefined ? `${first?.name} is fastest` : `no difference${same.over}`;
-    return say(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
+    return told(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
   // Others within its interval may be as good.
   const alike = better.filter(({ ratio, isSpared }) => !isSpared && (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0)); // prettier-ignore
