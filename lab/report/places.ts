@@ -79,7 +79,8 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     const texts = unsure.map(({ name, ratio, over, more }) => `${name} ${ratioText(ratio)}${over}${more.text}`);
     // Of several settings the lines would be long: who pays is told of one.
     const [only, ...others] = tried;
-    const worn = only === undefined || others.length > 0 || only.verdict === 'later' ? [] : priceOf(first, only, margin).texts; // prettier-ignore
+    const isTold = others.length === 0 && only?.verdict !== 'later' && (isExact || only?.ratio.low !== null);
+    const worn = only === undefined || !isTold ? [] : priceOf(first, only, margin).texts;
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
     if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;

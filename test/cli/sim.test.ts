@@ -134,9 +134,7 @@ describe('maitred sim', () => {
   it('names the largest loss of several settings, where none is better', async () => {
     const args = ['--workload', 'chat', '--programs', '60', '--concurrency', '64', '--policy', 'pass-through,plas', '--window', '2,64', '--seed', '1,2,3']; // prettier-ignore
     const { out } = await sim(...args);
-    expect(out).toMatch(
-      /^Keep pass-through, .*\. Most is lost: plas, window 2,.* programs \S+x slower: .*\.\nA higher load may show a gain: run again with --concurrency 64\.\.256\.$/m,
-    );
+    expect(out).toMatch(/^Keep pass-through, .*\. Most is lost: plas, window 2,.* programs \S+x slower: .*\.$/m);
   });
 
   it('prints a table with a row for each policy, of a width that a terminal has', async () => {
