@@ -20,7 +20,7 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   {
     behaviour: 10,
     change:
-      'A return is worth at least 1.5 times the prefill of what runs, and no longer 4 s. A call that may run anywhere gives up its own claim.',
+      'In a small cache a return is worth 1.5 times the prefill of what runs, at most 4 s, instead of always 4 s. A call that may run anywhere gives up its own claim.',
     differs:
       'How long idle contexts hold room in caches that fill in less than 16 s, and when calls of short prompts run.',
   },
