@@ -41,7 +41,13 @@ export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js
 export { stepMs } from './engine/roofline.js';
 export { rangeOf, readOptions } from './options.js';
 export { makeSimBalancer, SIM_BALANCERS, type SimBalancerName, type SimBalancerOptions } from './policies/balancers.js';
-export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
+export {
+  SIM_POLICIES,
+  SIM_RETENTION_NAMES,
+  type SimPolicyName,
+  type SimRetentionName,
+  makeSteps,
+} from './policies/policies.js';
 export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';

@@ -12,6 +12,7 @@ export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
 export * from './config.js';
 export type { Policy } from './policies/policy.js';
 export type { RetentionPolicy } from './policies/retention.js';
+export { learntRetention } from './policies/retention-learnt.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { TenantView } from './programs/accounts.js';

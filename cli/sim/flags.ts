@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
-import { SIM_BALANCERS, SIM_POLICIES, type HostOptions } from '../../sim/index.js';
+import { SIM_BALANCERS, SIM_POLICIES, SIM_RETENTION_NAMES, type HostOptions } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { addExamples } from '../advice.js';
 import { eachOnce, names, wholeFrom } from '../options.js';
@@ -12,7 +12,6 @@ import { addSourceOptions, marginOption, type SourceFlags } from './source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Lists } from './axes.js';
 import { numbersFrom, seeds, settings } from './lists.js';
-import { BELADY } from './scheduling.js';
 
 export interface SimFlags
   extends SourceFlags<readonly number[]>, HostOptions, Omit<Lists, 'rate' | 'concurrency' | 'preset'> {
@@ -44,7 +43,7 @@ export function addSimOptions(command: Command): Command {
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
     .addOption(names('--foresight <uses>', 'knowledge of the work ahead (policy.foresight)', FORESIGHT_NAMES))
     .addOption(names('--tenants <divisions>', 'division of engine time among tenants (policy.tenants)', TENANTS_NAMES))
-    .addOption(names('--retention <rules>', 'retention of idle contexts (admission.retention); belady knows the future', [...RETENTION_NAMES, BELADY]))
+    .addOption(names('--retention <rules>', 'retention of idle contexts (admission.retention); belady knows the future', [...RETENTION_NAMES, ...SIM_RETENTION_NAMES]))
     .option('--gate <shares>', 'largest share of KV capacity for the working set, 0: no gate (admission.gate)', settings)
     .option('--host-gate <shares>', 'largest share of host memory for idle contexts, 0: not counted (admission.hostGate)', settings)
     .optionsGroup('Runs and output:')

@@ -1,4 +1,4 @@
-import type { EngineSettings, SimBalancerName, SimPolicyName } from '../../sim/index.js';
+import type { EngineSettings, SimBalancerName, SimPolicyName, SimRetentionName } from '../../sim/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { Scheduling } from './scheduling.js';
 import type { ProgramSource } from './source.js';
@@ -35,8 +35,8 @@ export interface Variant {
   readonly preset: string;
   readonly engine: EngineSettings;
   readonly config: Scheduling['config'];
-  /** Whether idle contexts are held by clairvoyance. */
-  readonly isBelady: boolean;
+  /** A rule of the simulator alone, instead of the configured one. */
+  readonly retention: SimRetentionName | undefined;
 }
 
 /** A run: a variant, by its place in the plan, with a seed. */

@@ -10,7 +10,7 @@ import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';
 import type { SimFlags } from './flags.js';
 import { RUNS_MAX } from './lists.js';
 import { axesOf, type Plan, type Variant } from './plan.js';
-import { BELADY, readScheduling, type Scheduling } from './scheduling.js';
+import { readScheduling, simRetentionOf, type Scheduling } from './scheduling.js';
 
 /** Policies that show where the gain comes from: no scheduling, the gate alone, and the order too. */
 const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies readonly SimPolicyName[];
@@ -66,8 +66,9 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 
 function checkPolicies(command: Command, { retention }: SimFlags, policies: readonly SimPolicyName[]): void {
   const own = policies.find((name) => !POLICY_NAMES.some((other) => other === name));
-  if (retention?.includes(BELADY) === true && own !== undefined)
-    command.error(`--retention belady is for the gateway’s own policies, not for ${own}`);
+  const simulated = retention?.find((name) => simRetentionOf(name) !== undefined);
+  if (simulated !== undefined && own !== undefined)
+    command.error(`--retention ${simulated} is for the gateway’s own policies, not for ${own}`);
 }
 
 function checkRuns(command: Command, lists: Lists & { readonly seed: readonly number[] }): void {
@@ -102,7 +103,7 @@ export function variantOf(
       windowMax: sizes.window,
     },
     config,
-    isBelady: retention === BELADY,
+    retention: simRetentionOf(retention),
   };
 }
 

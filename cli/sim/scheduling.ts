@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 import type { BalancerOptions } from '../../loadbalancer/index.js';
-import { DEFAULT_PRESET } from '../../sim/index.js';
+import { DEFAULT_PRESET, SIM_RETENTION_NAMES, type SimRetentionName } from '../../sim/index.js';
 import { loadConfig, type Config, type Override } from '../../sidecar/config/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config.js';
-import { AXES, type Axis, type Values } from './axes.js';
+import { AXES, type Axis, type Value, type Values } from './axes.js';
 
-/** Clairvoyant retention, which no gateway can be set to. */
-export const BELADY = 'belady';
+/** A rule for retention that no gateway can be set to, if it is one. */
+export const simRetentionOf = (rule: Value | undefined): SimRetentionName | undefined =>
+  SIM_RETENTION_NAMES.find((name) => name === rule);
 
 /** Keys of `engines[]` that the model of an engine has, and the flag that says the same of all. */
 const SIZES = {
@@ -47,7 +48,7 @@ export function readScheduling(file?: string, settings: Values = {}, warn = warn
   const flags = (['window', 'foresight', 'tenants', 'retention', 'gate', 'hostGate'] as const).flatMap(
     (name): Override[] => {
       const value = settings[name];
-      return value === undefined || value === BELADY
+      return value === undefined || (name === 'retention' && simRetentionOf(value) !== undefined)
         ? []
         : [{ path: KEYS[name], origin: `--${name}`, text: String(value) }];
     },

@@ -2,6 +2,7 @@ import {
   type ProgramId,
   type RetentionPolicy,
   type CallId,
+  learntRetention,
   type Policy,
   POLICY_NAMES,
   Scheduler,
@@ -23,6 +24,15 @@ function belady(returns: (program: ProgramId, thread: string) => boolean): Reten
     learn: () => undefined,
   };
 }
+
+/** Rules that exist only in the simulator; `break-even` is `learnt` without the least worth of a return. */
+const SIM_RETENTIONS = {
+  belady: ({ returns }: Foresight) => belady(returns),
+  'break-even': () => ({ ...learntRetention(), isByFillAlone: true }),
+} satisfies Record<string, (oracle: Foresight) => RetentionPolicy>;
+
+export type SimRetentionName = keyof typeof SIM_RETENTIONS;
+export const SIM_RETENTION_NAMES = Object.keys(SIM_RETENTIONS) as readonly SimRetentionName[];
 
 /** The world's knowledge of each call, kept while the call is in the system. */
 class Foresight implements Oracle {
@@ -84,15 +94,20 @@ export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as reado
 /**
  * A fresh scheduler of that policy. The queue and meter settings of `config.policy` apply to policies that have them.
  * @param balancer fresh as well
- * @param isBelady whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`
+ * @param retention of idle contexts under a policy of the core, instead of `admission.retention`
  * @throws RangeError when a setting is out of range
  */
-export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer: Balancer, isBelady = false): Steps {
+export function makeSteps(
+  name: SimPolicyName,
+  config: SchedulerConfig,
+  balancer: Balancer,
+  retention?: SimRetentionName,
+): Steps {
   if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer);
   const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
-  if (!isBelady) return steps(new Scheduler(named, balancer), config);
+  if (retention === undefined) return steps(new Scheduler(named, balancer), config);
   const oracle = new Foresight();
-  const held = { ...named, admission: { ...named.admission, retention: () => belady(oracle.returns) } };
+  const held = { ...named, admission: { ...named.admission, retention: () => SIM_RETENTIONS[retention](oracle) } };
   return { ...steps(new Scheduler(held, balancer), config), oracle };
 }
 

@@ -198,7 +198,8 @@ export class Engine {
     const savedMs = workingSet.hostTokens > 0 ? Math.max(0, computed - loaded) : computed;
     const fillMs = ((this.capacityTokens ?? 0) + workingSet.hostTokens) * savedMs;
     const leastMs = WORTH_OF_RUNNING * this.#meanLoadTokens(stepOf(nowMs, halfLifeMs)) * savedMs;
-    const worthMs = Math.max(Math.min(WORTH_HALF_LIVES * halfLifeMs, leastMs), HOLDING_SHARE * fillMs);
+    const least = workingSet.retention.isByFillAlone === true ? 0 : Math.min(WORTH_HALF_LIVES * halfLifeMs, leastMs);
+    const worthMs = Math.max(least, HOLDING_SHARE * fillMs);
     workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 

@@ -44,6 +44,10 @@ export class WorkingSet {
     this.#claims = new IdleClaims(retention, this.#countedShared);
   }
 
+  get retention(): RetentionPolicy {
+    return this.#claims.retention;
+  }
+
   set retention(retention: RetentionPolicy) {
     this.#claims.retention = retention;
   }

@@ -18,6 +18,8 @@ export interface Resting {
  * Nothing is held at `HORIZON_STEPS` or later. The same outcomes in the same order give the same shares.
  */
 export interface RetentionPolicy {
+  /** Whether a return is worth T* alone (`learntRetention`), also where that is next to nothing; absent: no. */
+  readonly isByFillAlone?: boolean;
   classOf(context: Resting): ContextClass;
   /** Share of the context to hold, 0 to 1, at this age in steps. @param worthSteps worth of a return, in steps of holding */
   share(kind: ContextClass, age: number, worthSteps: number): number;

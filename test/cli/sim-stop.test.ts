@@ -32,7 +32,7 @@ const PLAN: Plan = {
     preset: 'tiny-cpu',
     engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
     config: configSchema.parse({}),
-    isBelady: false,
+    retention: undefined,
   })),
   seeds: [1, 2],
   isExact: false,

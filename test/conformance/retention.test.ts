@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { programId, RETENTION_NAMES } from '../../src/index.js';
 import { HORIZON_STEPS } from '../../src/policies/idle-steps.js';
 import { makeRetention } from '../../src/policies/by-name.js';
-import { FIRST, LATER } from '../../src/policies/retention-learnt.js';
+import { FIRST, LATER, learntRetention } from '../../src/policies/retention-learnt.js';
 import type { ContextClass, RetentionPolicy } from '../../src/policies/retention.js';
 import { Desk } from '../support/core-desk.js';
 import { Dice } from '../support/dice.js';
@@ -105,16 +105,18 @@ describe('learnt', () => {
   });
 
   it('holds contexts for seconds even in a cache that fills in no time, while much runs', () => {
-    const desk = new Desk({ policy: { msPerPromptToken: 0.3 }, admission: { gate: 1, outputReserveTokens: 0 } }).with(
-      'A',
-      { window: 8, capacity: 12_800 },
-    );
-    desk.arrive('long', { program: 'long', prompt: 8_000 });
-    for (let n = 0; n < 40; n += 1) {
-      desk.serve(`p${n}`, { program: 'p', prompt: 1_500 }, { prompt: 1_500, output: 0 });
-      desk.pass(500);
-    }
-    expect(desk.engine('A').workingSetTokens).toBeGreaterThan(9_000);
+    const heldBy = (retention: 'learnt' | (() => RetentionPolicy)) => {
+      const admission = { gate: 1, outputReserveTokens: 0, retention };
+      const desk = new Desk({ policy: { msPerPromptToken: 0.3 }, admission }).with('A', { window: 8, capacity: 12_800 }); // prettier-ignore
+      desk.arrive('long', { program: 'long', prompt: 8_000 });
+      for (let n = 0; n < 40; n += 1) {
+        desk.serve(`p${n}`, { program: 'p', prompt: 1_500 }, { prompt: 1_500, output: 0 });
+        desk.pass(500);
+      }
+      return desk.engine('A').workingSetTokens;
+    };
+    expect(heldBy('learnt')).toBeGreaterThan(9_000);
+    expect(heldBy(() => ({ ...learntRetention(), isByFillAlone: true }))).toBe(8_000);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
-import { makeSteps, SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
+import { makeSteps, SIM_POLICIES, type SimPolicyName, type SimRetentionName } from '../../../sim/policies/policies.js';
 import type { AgentProgram } from '../../../workloads/program.js';
 import { agentProgram, play, programOf, stepsOf } from '../../support/sim-play.js';
 
@@ -24,9 +24,9 @@ function order(policy: SimPolicyName, programs: readonly AgentProgram[], setting
 describe('clairvoyant retention', () => {
   const call = { promptTokens: 6_000, outputTokens: 10 };
   /** How long a second program waits whose context does not fit beside the first's. */
-  function waitedMs(first: AgentProgram, isBelady: boolean): number {
+  function waitedMs(first: AgentProgram, retention?: SimRetentionName): number {
     const config = configSchema.parse({});
-    const scheduler = () => makeSteps('plas', config, makeBalancer(config.balancer), isBelady);
+    const scheduler = () => makeSteps('plas', config, makeBalancer(config.balancer), retention);
     // An engine with nothing to do takes any call.
     const busy = programOf('busy', 0, [{ promptTokens: 100, outputTokens: 2_500 }]);
     const programs = [busy, first, programOf('second', 5_000, [call])];
@@ -37,9 +37,9 @@ describe('clairvoyant retention', () => {
 
   it('holds the context of a program that returns until it does, and no other', () => {
     const returning = programOf('first', 0, [call, { ...call, promptTokens: 6_020, gapMs: 20_000 }]);
-    expect(waitedMs(returning, true)).toBeGreaterThan(10_000);
-    expect(waitedMs(returning, false)).toBe(0);
-    expect(waitedMs(programOf('first', 0, [call]), true)).toBe(0);
+    expect(waitedMs(returning, 'belady')).toBeGreaterThan(10_000);
+    expect(waitedMs(returning)).toBe(0);
+    expect(waitedMs(programOf('first', 0, [call]), 'belady')).toBe(0);
   });
 });
 
