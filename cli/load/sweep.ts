@@ -138,9 +138,13 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
     counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
     firstTokenP99Seconds: ab.ttft_p99_seconds,
   };
-  return targets.map(({ name, queue_grew, failed, by_workload }) => ({
-    ...{ name, isOverloaded: queue_grew === true, failed, times },
-    p99s: Object.fromEntries(Object.entries(by_workload).map(([kind, each]) => [kind, p99Of(each.program_seconds)])),
+  const p99 = (target: LoadDocument['targets'][number] | undefined, kind: string) => {
+    const own = target?.by_workload[kind];
+    return own === undefined ? null : p99Of(own.program_seconds);
+  };
+  return targets.map((target) => ({
+    ...{ name: target.name, isOverloaded: target.queue_grew === true, failed: target.failed, times },
+    p99s: Object.fromEntries(Object.keys(target.by_workload).map((kind) => [kind, [p99(targets[0], kind), p99(target, kind)] as const])), // prettier-ignore
   }));
 }
 

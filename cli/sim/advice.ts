@@ -55,6 +55,6 @@ function raised(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined
   if (arrivals?.type === 'open') return again(plan, reach, 'raise');
   const isWhole = ({ makespan_seconds: makespan, program_seconds: { max } }: RunReport) => (makespan ?? 0) < AT_ONCE * (max ?? 0); // prettier-ignore
   if (arrivals?.type === 'closed' ? arrivals.concurrency >= plan.programs : runs.every(isWhole))
-    return 'all programs ran at the same time, so only more of them could differ.';
+    return `all programs ran at the same time. ${arrivals?.type === 'trace' ? 'To play more of them, give --rate and --programs' : 'Raise --programs'}.`; // prettier-ignore
   return arrivals?.type === 'trace' ? `run again with --trace-speed ${SPAN * arrivals.speed}.` : again(plan, reach, 'raise'); // prettier-ignore
 }

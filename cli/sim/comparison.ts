@@ -55,6 +55,7 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
   const sustained = {
     verdict: oftenerOf(either.size - other.size, either.size - one.size),
     text: `sustains the load in ${seeds - other.size} of ${seeds} seeds, ${settingOf(plan, pair.first)} in ${seeds - one.size}`,
+    repetitions: seeds,
     over: `, over the ${seeds - either.size} of ${seeds} seeds that both sustain`,
   };
   const ratios = ratiosOf(runs, pair);

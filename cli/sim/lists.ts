@@ -16,7 +16,7 @@ export function numbersFrom(...range: NumberRange) {
 }
 
 /** Values of a range of loads, its ends included. */
-const RANGE_VALUES = 5;
+export const RANGE_VALUES = 5;
 
 /** As `numbersFrom`; `0.1..0.4` stands for five values in equal ratios, of two digits. */
 export function loadsFrom(...range: NumberRange) {

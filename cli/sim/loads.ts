@@ -2,7 +2,7 @@ import { isRising, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/in
 import { isChoice } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { integer } from '../../text/index.js';
-import { RUNS_MAX } from './lists.js';
+import { RANGE_VALUES, RUNS_MAX } from './lists.js';
 import { isHeld, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
@@ -27,6 +27,9 @@ export const SPAN = 4;
 export const PROGRAMS_MAX = 2000;
 /** Times a load that is sustained the next one, which is not, from which on to look between. */
 const GAP = 1.25;
+/** Times a load without a gain the next one, which shows a large one: more than in an advised range. */
+const ONSET_GAP = 1.6;
+const LARGE = 1 / 1.5;
 
 /** The loads of a plan, if they rise and nothing else around its settings varies. */
 export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
@@ -42,26 +45,36 @@ export function ratesOf(plan: Plan): readonly number[] {
   return axis === 'rate' ? values : [];
 }
 
-/** Up to which rate each setting keeps up; none where the rates are not several. */
+/** Up to which rate, or from how many engines on, each setting keeps up; none where neither is several. */
 export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
-  const [rates, choices] = [ratesOf(plan), choicesOf(plan)];
-  if (rates.length < 2) return [];
+  const choices = choicesOf(plan);
+  const isFleet = isOpenFleet(plan);
+  const on = isFleet ? 'on ' : '';
+  const values = isFleet ? (plan.lists.engines ?? []) : ratesOf(plan);
+  // The most engines first, as the lowest rate.
+  const places = values.map((value, at) => ({ value, first: at * choices })).sort((a, b) => (isFleet ? b.value - a.value : 0)); // prettier-ignore
+  if (places.length < 2) return [];
   const named = new Map<string, string[]>();
   for (let choice = 0; choice < choices; choice += 1) {
-    const loads = rates.map((_, at) => loadOf(plan, runs, at * choices + choice));
+    const loads = places.map(({ value, first }) => ({ value, ...loadOf(plan, runs, first + choice) }));
     const from = loads.findIndex(({ sustained, seeds }) => sustained < seeds);
     const isUnknown = loads[from]?.state === 'unknown';
-    const parts = loads.flatMap(({ sustained }, at) => at >= from && sustained > 0 && !isUnknown ? [`${rates[at]} in ${sustained}`] : []); // prettier-ignore
+    const parts = loads.flatMap(({ value, sustained }, at) => at >= from && sustained > 0 && !isUnknown ? [`${on}${value} in ${sustained}`] : []); // prettier-ignore
     const some = parts.length === 0 ? [] : [`${parts.join(', ')} of ${plan.seeds.length} seeds`];
-    const none = isUnknown ? 'unknown, with so few programs' : 'none of these loads';
-    const upTo = `${isUnknown ? 'at least ' : ''}up to ${rates[from - 1]} a second`;
+    const none = isUnknown ? 'unknown, with so few programs' : isFleet ? 'on none of these' : 'none of these loads';
+    const last = loads[from - 1]?.value;
+    const upTo = isFleet ? `on ${last} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last} a second`; // prettier-ignore
     const sure = from > 0 ? [upTo] : some.length > 0 ? [] : [none];
-    const text = from === -1 ? 'all of these loads' : [...sure, ...some].join(', ');
+    const text = from === -1 ? (isFleet ? 'on each of these' : 'all of these loads') : [...sure, ...some].join(', ');
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
   const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
   return [`Sustained with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
 }
+
+/** Whether numbers of engines, and nothing else around the settings, vary at one rate. */
+const isOpenFleet = ({ lists, variants }: Plan): boolean =>
+  variants[0]?.arrivals.type === 'open' && axesOf(lists).every((axis) => isChoice(axis) || axis === 'engines');
 
 /** Loads that would tell more than these, if any: the first setting sustains none of them, or nothing waits. */
 export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
@@ -113,6 +126,8 @@ export function nextOf(
   if (gap !== undefined)
     return `The most that can be sustained lies between ${gap.join(' and ')} a second, where gains begin: run again with --rate ${gap.join('..')}${seeds || seedsText(plan, PAIRS_LAST)}.`; // prettier-ignore
   if (seeds === '' && from === 0 && isSeveral) return `It may pay below, too: run again with --${axis} ${below(plan, lowest)}..${lowest}.`; // prettier-ignore
+  const onset = seeds === '' ? onsetOf(plan, runs, verdicts, from) : undefined;
+  if (onset !== undefined) return onset;
   if (seeds === '') return undefined;
   const where = verdicts.some(({ isDrained }) => isDrained) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
@@ -147,6 +162,17 @@ function gapOf(plan: Plan, runs: readonly RunReport[]): [number, number] | undef
   return high > GAP * low ? [low, high] : undefined;
 }
 
+/** Loads between which a large gain begins, and which are far apart, as a sentence. */
+function onsetOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[], from: number) {
+  const { axis, values: loads } = loadsOf(plan);
+  const [low = 0, high = 0] = from < 1 ? [] : loads.slice(from - 1);
+  const first = from * choicesOf(plan);
+  const [best = 0] = verdicts[from]?.better ?? [];
+  const { ratio } = compare(plan, runs, { first, other: first + best }).ratios.program_seconds.mean;
+  const isFar = high > ONSET_GAP * low && ratio !== null && ratio < LARGE;
+  return isFar ? `Gains begin between ${low} and ${high}: run again with --${axis} ${low}..${high}.` : undefined;
+}
+
 const isClosed = ({ variants }: Plan): boolean => variants[0]?.arrivals.type === 'closed';
 const below = (plan: Plan, load: number) => (isClosed(plan) ? Math.max(1, Math.round(load / SPAN)) : twoDigits(load / SPAN)); // prettier-ignore
 const above = (plan: Plan, load: number): number => (isClosed(plan) ? SPAN * load : twoDigits(SPAN * load));
@@ -159,5 +185,6 @@ export function again(plan: Plan, reach: Reach | undefined, otherwise: 'lower' |
   if (reach === undefined) return `${otherwise} --${axis}.`;
   const { load, programs, seeds } = reach;
   const more = programs === plan.programs ? '' : ` --programs ${programs}`;
-  return `run again with --${axis} ${load}..${above(plan, load)}${more}${seeds === plan.seeds ? '' : ` --seed 1..${seeds.length}`}.`; // prettier-ignore
+  const size = `${integer(RANGE_VALUES * choicesOf(plan) * seeds.length)} runs of ${integer(programs)} programs`;
+  return `run again with --${axis} ${load}..${above(plan, load)}${more}${seeds === plan.seeds ? '' : ` --seed 1..${seeds.length}`}: ${size}.`; // prettier-ignore
 }

@@ -1,5 +1,5 @@
 import { hasFewWaits } from '../../lab/index.js';
-import { isOverload, moreToTell } from '../../loadtest/report/index.js';
+import { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { Plan } from './plan.js';
 import type { RunReport } from './worker.js';
@@ -21,7 +21,9 @@ export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: 
 }
 
 function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null {
-  if (arrivals?.type === 'closed') return false;
+  // A short recording is as it is: no more of its programs will come.
+  const isShort = arrivals?.type === 'trace' && run.programs < KEEPS_UP_PROGRAMS_MIN;
+  if (arrivals?.type === 'closed' || isShort) return false;
   const { queue_grew: grew, queue_seconds: queue, program_seconds: program, slowdown, programs } = run;
   const queueing = { ...program, mean: ((queue.mean ?? 0) * queue.count) / program.count };
   const alone = aloneOf(run);

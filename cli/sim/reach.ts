@@ -1,13 +1,12 @@
 import { meanOf } from '../../lab/index.js';
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
-import { RUNS_MAX } from './lists.js';
+import { RANGE_VALUES, RUNS_MAX } from './lists.js';
 import { loadsOf, otherLoads, PROGRAMS_MAX, type Reach, SPAN, twoDigits } from './loads.js';
 import { aloneOf, isUnloaded, loadOf } from './overload.js';
 import { choicesOf, type Plan } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
-const RANGE = 5;
 const SEEDS = 8;
 const QUICK_SEEDS = 2;
 /** Looks at most: from any rate to any other that matters, in steps of two. */
@@ -34,7 +33,7 @@ export async function reachOf(
   if (direction === undefined || first === undefined || first.arrivals.type === 'trace') return undefined;
   const { arrivals } = first;
   const alone = meanOf(runs.filter(({ variant }) => variant === 0).map(aloneOf));
-  const count = Math.min(SEEDS, Math.floor(RUNS_MAX / (RANGE * choicesOf(plan))));
+  const count = Math.min(SEEDS, Math.floor(RUNS_MAX / (RANGE_VALUES * choicesOf(plan))));
   const seeds = plan.seeds.length >= count ? plan.seeds : Array.from({ length: count }, (_, at) => at + 1);
   const programsFor = (load: number) => {
     if (arrivals.type === 'closed') return Math.max(plan.programs, Math.min(PROGRAMS_MAX, 2 * load));
@@ -53,8 +52,11 @@ export async function reachOf(
   const isClosed = arrivals.type === 'closed';
   const reachFrom = (load: number): Reach => ({ load, programs: programsFor(SPAN * load), seeds });
   let load = twoDigits(isClosed ? 2 * most : direction === 'lower' ? Math.min(least / 2, served || Infinity) : direction === 'longer' ? Math.min(most, served || most) : most / busy); // prettier-ignore
-  let [sustained, isBounded]: [Reach | undefined, boolean] = [isClosed ? reachFrom(most) : undefined, false];
-  for (let look = 0; look < LOOKS && (sustained === undefined || !isBounded); look += 1) {
+  // Of loads too low to tell, the highest is often known to be sustained.
+  const isKnown = direction === 'higher' && loadOf(plan, runs, (loads.length - 1) * choicesOf(plan)).state === 'sustained'; // prettier-ignore
+  const floor = isKnown ? most : 0;
+  let [sustained, isBounded]: [Reach | undefined, boolean] = [undefined, false];
+  for (let look = 0; look < LOOKS && load > floor && (sustained === undefined || !isBounded); look += 1) {
     const next = reachFrom(load);
     const isLikely = await isSustained(load, { programs: programsFor(load), seeds: seeds.slice(0, QUICK_SEEDS) });
     const isSure = isLikely && (direction !== 'lower' || (await isSustained(load, next)));
@@ -62,5 +64,5 @@ export async function reachOf(
     else isBounded = true;
     load = twoDigits(isSure ? load * 2 : load / 2);
   }
-  return sustained;
+  return sustained ?? (floor > 0 ? reachFrom(floor) : undefined);
 }

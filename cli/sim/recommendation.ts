@@ -6,7 +6,7 @@ import { compare } from './comparison.js';
 import { furtherOf, nextOf, type Reach, type SimVerdict, sustainedOf } from './loads.js';
 import { isHeld } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
-import { BELADY, isDefault } from './scheduling.js';
+import { isDefault } from './scheduling.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
@@ -77,14 +77,14 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
   const tried = held.map((_, choice) => {
     const other = first + choice;
     const { runs: shared, change } = compare(plan, runs, { first, other });
-    const own = shared.filter((run) => run.variant === other);
+    const p99 = (variant: number, kind: string) => meanOf(shared.flatMap(({ variant: own, by_workload }) => (own === variant ? (by_workload[kind] ?? []) : [])).map(({ program_seconds }) => p99Of(program_seconds))); // prettier-ignore
     return {
       name: settingOf(plan, other),
       times: change,
       isOut: !isPossible(plan.variants[other]),
       isOverloaded: held[choice] !== true,
-      failed: own.reduce((sum, run) => sum + run.failed, 0),
-      p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore
+      failed: shared.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
+      p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
   });
   const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
@@ -98,7 +98,7 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
 /** Whether a gateway can be set to it: some policies know the future. */
 const isPossible = (variant: Variant | undefined): boolean =>
   variant !== undefined &&
-  variant.values.retention !== BELADY &&
+  variant.retention === undefined &&
   POLICY_NAMES.some((name) => name === variant.policy) &&
   BALANCER_NAMES.some((name) => name === variant.balancer);
 

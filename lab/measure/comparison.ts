@@ -58,11 +58,10 @@ export const PAIRS_LAST = 16;
  * About how many pairs would tell an unsure ratio: the least n with (t + z) s / sqrt(n) at most d, the sample size of
  * the NIST/SEMATECH e-Handbook, 7.2.2.2. d is from the ratio's logarithm to the margin's, t Student's quantile for n
  * pairs, z that of the power, and s the deviation, from the present half-width, which is t s / sqrt(pairs). Undefined
- * without an interval, for a ratio within the margin (there may be nothing to tell), where it is above 64, and from
- * 16 pairs on, which decide: one advice must not lead to another.
+ * without an interval, for a ratio within the margin (there may be nothing to tell), and where it is above 64.
  */
 function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | undefined {
-  if (ratio === null || high === null || pairs >= PAIRS_LAST) return undefined;
+  if (ratio === null || high === null) return undefined;
   const distance = Math.abs(Math.log(ratio)) + Math.log(1 - margin);
   const deviation = (Math.log(high / ratio) * Math.sqrt(pairs)) / studentQuantile(pairs - 1);
   for (let count = pairs + 1; distance > 0 && count <= PAIRS_MAX; count += 1)
@@ -73,11 +72,20 @@ function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | un
 /** An interval whose ends are so many times apart holds differences that matter. */
 const FAR_APART = 1.5;
 
-/** How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell. */
-export function moreOf(ratio: Ratio, margin: number, repeated: string): { count: number | undefined; text: string } {
-  const enough = pairsToTell(ratio, margin);
+/**
+ * How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell, and from 16 on,
+ * which decide: one advice must not lead to another.
+ * @param run repetitions that were run: more than pairs, where a comparison leaves some out
+ */
+export function moreOf(
+  ratio: Ratio,
+  margin: number,
+  repeated: string,
+  run = ratio.pairs,
+): { count: number | undefined; text: string } {
+  const enough = run >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
   if (enough !== undefined) return { count: enough, text: `: about ${enough} ${repeated} would tell` };
-  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
+  if (run < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
   return { count: undefined, text: isWide ? ': too uneven for any verdict' : ': treat them as equal' };
 }

@@ -20,7 +20,8 @@ export interface Sustained {
   readonly verdict: 'more' | 'fewer' | undefined;
   /** In how many each does. */
   readonly text: string;
-  /** The repetitions that the ratios are over, as `, over …`; empty: all. */
+  readonly repetitions: number;
+  /** The repetitions that the ratios are over, as `, over …`. */
   readonly over: string;
 }
 
@@ -57,7 +58,7 @@ export function headline(change: Change, margin = MARGIN): string {
 const isWaitAlone = ({ programs, firstToken: { p50, p99 } }: Change, margin: number): boolean =>
   verdictOf(programs.mean, margin) === 'same' && verdictOf(p50, margin) !== 'sooner' && verdictOf(p99, margin) === 'later'; // prettier-ignore
 
-function programsText({ against, programs, counts, single }: Change, margin: number): string {
+function programsText({ against, programs, counts, single, sustained }: Change, margin: number): string {
   const { mean, p99 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
@@ -65,15 +66,16 @@ function programsText({ against, programs, counts, single }: Change, margin: num
   const chance =
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
+  const more = verdict === 'unsure' ? moreOf(mean, margin, 'runs', sustained?.repetitions).text : '';
   const tail = verdictOf(p99, margin) === 'later' ? `, ${tailName(counts.programs)} ${outcomeOf(p99, margin)}` : '';
-  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin, mean)} ${figures}${verdict === 'later' ? '' : tail}`;
+  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${verdict === 'later' ? '' : tail}`;
 }
 
-const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number, mean: Ratio) => string>> = {
+const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
   sooner: (outcome, against) => ` ${outcome} than ${against}`,
   later: (outcome, against) => ` ${outcome} than ${against}`,
   same: (_, against, margin) => ` within ${number(100 * margin)} % of ${against}`,
-  unsure: (_, against, margin, mean) => `: no certain difference from ${against}${moreOf(mean, margin, 'runs').text}`, // prettier-ignore
+  unsure: (_, against) => `: no certain difference from ${against}`,
 };
 
 /** Of fewer than 100, the p99 is the slowest. */

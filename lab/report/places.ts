@@ -12,8 +12,8 @@ export interface Tried {
   readonly isOut?: boolean;
   readonly isOverloaded: boolean;
   readonly failed: number;
-  /** The p99 of program times by kind of program, in seconds; null of too few programs. */
-  readonly p99s: Readonly<Record<string, number | null>>;
+  /** The p99 of program times by kind of program, in seconds, under the first and under it; null of too few programs. */
+  readonly p99s: Readonly<Record<string, readonly [number | null, number | null]>>;
 }
 
 export interface PlaceVerdict {
@@ -58,11 +58,13 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     return at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [found];
   });
   const tried = compared.filter((each) => !each.isWorn);
-  const better = tried
+  const sooner = tried
     .filter(({ verdict }) => verdict === 'sooner')
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
+  const isAnySustained = sooner.some((each) => !each.isOverloaded);
+  const better = sooner.filter((each) => !isAnySustained || !each.isOverloaded);
   const [best] = better;
-  const prices = better.map((each) => priceOf(first, each, margin));
+  const prices = better.map((each) => priceOf(each, margin));
   const losses = compared
     .flatMap(({ at, name, times: { sustained }, isOverloaded, verdict, ratio, over, ...each }) => {
       const isRarer = each.isWorn && !isOverloaded;
@@ -74,13 +76,13 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     .sort((a, b) => b.factor - a.factor);
   const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices, losses, enough, sentence: `${place}: ${[text, ...losses.flatMap(({ texts }) => texts)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
-    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
+    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated, each.times.sustained?.repetitions) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
     const texts = unsure.map(({ name, ratio, over, more }) => `${name} ${ratioText(ratio)}${over}${more.text}`);
     // Of several settings the lines would be long: who pays is told of one.
     const [only, ...others] = tried;
     const isTold = others.length === 0 && only?.verdict !== 'later' && (isExact || only?.ratio.low !== null);
-    const worn = only === undefined || !isTold ? [] : priceOf(first, only, margin).texts;
+    const worn = only === undefined || !isTold ? [] : priceOf(only, margin).texts;
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
     if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
@@ -102,9 +104,8 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
 }
 
 /** Times that are worse, and the kind of program whose slowest wait longer. */
-function priceOf(first: Tried | undefined, { p99s, times }: Tried, margin: number): Price {
-  const kinds = Object.entries(p99s).flatMap(([kind, after]) => {
-    const before = first?.p99s[kind] ?? null;
+function priceOf({ p99s, times }: Tried, margin: number): Price {
+  const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
     if (before === null || after === null || after <= before / (1 - margin)) return [];
     return [{ factor: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
   });

@@ -57,7 +57,6 @@ describe('the verdict over several loads', () => {
     const { sentence } = outcome([[10, 10, 10, 5], [60, 60, 14, 9], [400, 400, 200, 90]], grown, SEEDS_8); // prettier-ignore
     expect(sentence).toContain('\nSustained with 300 programs: pass-through and fcfs-window up to 0.1 a second, 0.2 in 1 of 8 seeds; plas and srpt up to 0.1 a second, 0.2 in 6 of 8 seeds.\n'); // prettier-ignore
     expect(sentence).toMatch(/At 0\.2 a second: plas, .*; pass-through is overloaded, so the factor grows/);
-    expect(sentence).not.toContain('run again');
   });
 
   it('calls a load neither sustained nor overloaded where seeds disagree, for whichever setting', () => {
@@ -65,7 +64,7 @@ describe('the verdict over several loads', () => {
     const { sentence } = outcome([[10, 10, 10, 5], [60, 60, 14, 9], [400, 400, 200, 90]], grown, SEEDS_8); // prettier-ignore
     expect(sentence).toContain('\nSustained with 300 programs: up to 0.1 a second, 0.2 in 5, 0.4 in 4 of 8 seeds.\n');
     expect(sentence).toMatch(/^At 0\.2 a second: plas, programs 4\.3x faster: 0\.23 \(.*\), over the 5 of 8 seeds that both sustain\.$/m); // prettier-ignore
-    expect(sentence).not.toContain('run again');
+    expect(sentence).toContain('\nGains begin between 0.1 and 0.2: run again with --rate 0.1..0.2.\n');
   });
 
   it('hides no certain gain behind a load that tells nothing, nor a setting that is as good', () => {
@@ -157,6 +156,25 @@ describe('a load at the edge', () => {
   });
 });
 
+it('tells on how many engines each setting sustains the load', () => {
+  const lists = { engines: [1, 2, 4], policy: ['pass-through', 'plas'], balancer: ['sticky'] } as const;
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 } })); // prettier-ignore
+  const plan = { lists, variants, seeds: SEEDS, programs: 300, isExact: false, margin: 0.02 } as unknown as Plan;
+  const told = (grew: (at: number, seed: number) => boolean) => {
+    const times = { count: 300, mean: 10, p50: 10, p95: 10, p99: 10 };
+    const runs = variants.flatMap((_, variant) => SEEDS.map((seed) => ({ variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: grew(variant, seed), programs: 3000, calls: 9000, engine_waits: 9000 }) as unknown as RunReport)); // prettier-ignore
+    return recommend(plan, runs)!.sentence.split('\n')[1];
+  };
+  expect(told((at) => at < 4 && at !== 3)).toBe(
+    'Sustained with 300 programs: pass-through on 4 engines or more; plas on 2 engines or more.',
+  );
+  expect(told((at, seed) => at < 4 && seed > 1)).toBe(
+    'Sustained with 300 programs: on 4 engines or more, on 2 in 1, on 1 in 1 of 3 seeds.',
+  );
+  expect(told(() => false)).toBe('Sustained with 300 programs: on each of these.');
+  expect(told(() => true)).toBe('Sustained with 300 programs: on none of these.');
+});
+
 describe('equal settings', () => {
   it('leave the choice to the gateway’s default, which chance cannot change', () => {
     const kept = () => ({ queue_grew: false });
@@ -231,18 +249,26 @@ describe('what runs leave open', () => {
     expect(answerOf(FLAT, wide(0))).toContain('run again with --rate 0.2..0.4 --seed 1..49.');
   });
 
+  it('is answered by loads between those where a large gain begins', () => {
+    const told = (fast: number) => answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [30, 30, fast, 9]], () => ({ queue_grew: false }), SEEDS_8); // prettier-ignore
+    expect(told(15)).toMatch(
+      /^plas pays at 0\.4 .* Gains begin between 0\.2 and 0\.4: run again with --rate 0\.2\.\.0\.4\.$/,
+    );
+    expect(told(25)).not.toContain('Gains begin');
+  });
+
   it('is answered by more seeds where a lower load may show a gain too', () => {
     const held = (run: RunReport, at: number) => ({ queue_grew: false, ...wide(4)(run, at) });
     expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], held)).toMatch(/^plas pays at 0\.4 .* Too few seeds to tell whether it pays below: run again with --seed 1\.\.49\.$/); // prettier-ignore
   });
 
   it('is answered by lower loads where the first setting sustains none', () => {
-    expect(answerOf([[10, 10, 5, 5], [20, 20, 9, 9], [40, 40, 20, 9]], () => ({ queue_grew: true }), SEEDS, REACH)).toMatch(/^pass-through sustains none of these loads\. .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8\. Sustained with 300 programs: none/); // prettier-ignore
+    expect(answerOf([[10, 10, 5, 5], [20, 20, 9, 9], [40, 40, 20, 9]], () => ({ queue_grew: true }), SEEDS, REACH)).toMatch(/^pass-through sustains none of these loads\. .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8: 160 runs of 300 programs\. Sustained with 300 programs: none/); // prettier-ignore
   });
 
   it('is answered by higher loads where the first setting sustains all of them', () => {
     const kept = () => ({ queue_grew: false });
-    expect(answerOf(FLAT, kept, SEEDS, REACH)).toMatch(/^None of these loads is high enough .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8\. Sustained with 300 programs: all of these loads\.$/); // prettier-ignore
+    expect(answerOf(FLAT, kept, SEEDS, REACH)).toMatch(/^None of these loads is high enough .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8: 160 runs of 300 programs\. Sustained with 300 programs: all of these loads\.$/); // prettier-ignore
   });
 
   it('is answered by more programs where too few came to tell, so that no advice leads back to itself', () => {
