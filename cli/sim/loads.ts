@@ -10,8 +10,6 @@ import type { RunReport } from './worker.js';
 export interface SimVerdict extends PlaceVerdict {
   /** Whether some setting sustains the load. */
   readonly isHeld: boolean;
-  /** Whether some are faster, but only while they are overloaded. */
-  readonly isDrained: boolean;
 }
 
 /** The next command’s runs: from a load that the first setting sustains, or serves at once, to some that it does not. */
@@ -129,7 +127,7 @@ export function nextOf(
   const onset = seeds === '' ? onsetOf(plan, runs, verdicts, from) : undefined;
   if (onset !== undefined) return onset;
   if (seeds === '') return undefined;
-  const where = verdicts.some(({ isDrained }) => isDrained) ? ' at loads that can be sustained' : '';
+  const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
 }
 

@@ -41,11 +41,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const pays = policy === 'pass-through' ? undefined : `To learn whether ${policy} pays, compare --policy pass-through,${policy}.`; // prettier-ignore
   if (settings < 2) return sustained.length === 0 ? undefined : told(0, [...sustained, next ?? pays]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
-  const isDrained = choice === 0 && verdicts.some((each) => each.isDrained);
   if (plan.variants.length > settings) {
-    const gain = isDrained ? 'No load that can be sustained shows a gain.' : undefined;
-    const open = next ?? gain;
-    const answer = choice > 0 ? [sentence, next] : open === undefined ? [sentence] : [open + worstOf(verdicts.filter((each) => each.isHeld))]; // prettier-ignore
+    const answer = choice > 0 || next === undefined ? [sentence, next] : [next + worstOf(verdicts)];
     return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
   const against = settingOf(plan, 0);
@@ -74,6 +71,9 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
   const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
   const held = Array.from({ length: choices }, (_, choice) => isHeld(plan, runs, first + choice)); // prettier-ignore
+  // Where none does, factors grow with the number of programs: no gain or loss to choose by.
+  const drained = `${place}: ${choices === 2 ? 'both are' : 'all are'} overloaded.`;
+  if (!held.includes(true)) return { place, better: [], prices: [], losses: [], sentence: drained, isHeld: false };
   const tried = held.map((_, choice) => {
     const other = first + choice;
     const { runs: shared, change } = compare(plan, runs, { first, other });
@@ -81,18 +81,13 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
     return {
       name: settingOf(plan, other),
       times: change,
-      isOut: !isPossible(plan.variants[other]),
+      isOut: !isPossible(plan.variants[other]) || (held[0] === false && held[choice] === false),
       isOverloaded: held[choice] !== true,
       failed: shared.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
   });
-  const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
-  const any = held.includes(true);
-  // A gain that grows with the number of programs is none to choose by.
-  const isDrained = verdict.better.length > 0 && !verdict.better.some((choice) => held[choice]);
-  const drained = ' Too few seeds sustain this load for a gain to choose by.';
-  return { ...verdict, ...(isDrained && { better: [], prices: [], sentence: verdict.sentence + drained }), enough: any ? verdict.enough : undefined, isHeld: any, isDrained }; // prettier-ignore
+  return { ...placeVerdict(place, tried, { ...plan, repeated: 'seeds' }), isHeld: true };
 }
 
 /** Whether a gateway can be set to it: some policies know the future. */
@@ -107,6 +102,7 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const loads = more.length === 0 && (axis === 'rate' || axis === 'concurrency') ? (plan.lists[axis] ?? []) : [];
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
+  if (served.length === 0) return { choice: 0, sentence: 'No setting sustains any of these.' };
   return breakEvenOf(served, name, isRising(loads) ? loads.length : undefined, preferredOf(plan, runs, served));
 }
 

@@ -8,7 +8,7 @@ export interface Tried {
   readonly name: string;
   /** Against those of the first one there. */
   readonly times: Times;
-  /** Whether it cannot be chosen, as no gateway can be set so. */
+  /** Whether it cannot be chosen. */
   readonly isOut?: boolean;
   readonly isOverloaded: boolean;
   readonly failed: number;
@@ -58,11 +58,9 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     return at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [found];
   });
   const tried = compared.filter((each) => !each.isWorn);
-  const sooner = tried
+  const better = tried
     .filter(({ verdict }) => verdict === 'sooner')
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
-  const isAnySustained = sooner.some((each) => !each.isOverloaded);
-  const better = sooner.filter((each) => !isAnySustained || !each.isOverloaded);
   const [best] = better;
   const prices = better.map((each) => priceOf(each, margin));
   const losses = compared
@@ -103,10 +101,13 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   return say([`${gain} ${ratioText(best.ratio)}${best.over}`, ...drain, ...(prices[0]?.texts ?? [])].join('; '));
 }
 
+/** Times its p99 before from which on a kind of program pays: of few programs less is chance. */
+const PAYS = 1.1;
+
 /** Times that are worse, and the kind of program whose slowest wait longer. */
 function priceOf({ p99s, times }: Tried, margin: number): Price {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
-    if (before === null || after === null || after <= before / (1 - margin)) return [];
+    if (before === null || after === null || after <= PAYS * before) return [];
     return [{ factor: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
@@ -142,12 +143,14 @@ export function breakEvenOf(
       .filter(({ enough }) => enough !== undefined)
       .map(({ place }) => place.replace(/^At |^With /, ''));
     const where = unsure.length === verdicts.length ? '' : `, of ${unsure.join(', ')}; elsewhere nothing is`;
-    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better`; // prettier-ignore
+    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
     return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);
-  const price = highest(verdicts, 'Its price is highest', ({ better, prices }) => prices[better.indexOf(choice)]);
+  const paying = verdicts.filter(({ better }) => better.includes(choice));
+  const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
+  const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)]);
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice)} of these ${verdicts.length}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
