@@ -10,18 +10,21 @@ export function inOrder(rows: readonly EndedProgram[], sort: string): EndedProgr
   return rows.toSorted((a, b) => sign * (a[field] - b[field]));
 }
 
-/** Sums over all engines, and the bounds of those that may take calls; null: there is none, or one without a limit. */
+const RUNNING: readonly Engine['state'][] = ['up', 'probation', 'draining'];
+
+/** The use of the engines that run calls, and their bounds; null: there is none, or one without a limit. */
 export function sumsOf(engines: readonly Engine[]) {
-  const all = engines.map((engine) => ({ ...engine, ...engine.all_gateways }));
-  const open = all.filter(({ state }) => state === 'up' || state === 'probation');
+  const all = engines
+    .filter(({ state }) => RUNNING.includes(state))
+    .map((engine) => ({ ...engine, ...engine.all_gateways }));
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const most = (limits: readonly (number | null)[]) =>
     limits.length === 0 || limits.includes(null) ? null : sum(limits as number[]);
   return {
     inFlight: sum(all.map(({ in_flight }) => in_flight)),
-    window: most(open.map(({ window }) => window)),
+    window: most(all.map(({ window }) => window)),
     workingSet: sum(all.map(({ working_set_tokens }) => working_set_tokens)),
-    gate: most(open.map((engine) => engine.rest_tokens ?? engine.capacity_tokens)),
+    gate: most(all.map((engine) => engine.rest_tokens ?? engine.capacity_tokens)),
   };
 }
 

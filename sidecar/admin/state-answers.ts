@@ -113,7 +113,7 @@ export interface History {
   readonly cached_share: Column;
   /** Mean number of waiting calls, by cause. */
   readonly waiting: Readonly<Record<WaitCause, Column>>;
-  /** Mean, all engines together; so are the following. */
+  /** Mean, all engines together that run calls; so are the following. */
   readonly in_flight: Column;
   /** Null: not read, or an engine has no limit. */
   readonly window: Column;

@@ -59,9 +59,9 @@ describe('the sums of engines', () => {
   const engine = (state: Engine['state'], more: Partial<Engine> = {}): Engine =>
     ({ state, in_flight: 2, working_set_tokens: 30, window: 4, rest_tokens: 50, capacity_tokens: 60, all_gateways: null, ...more }) as Engine; // prettier-ignore
 
-  it('have what all engines have, and the bounds of those that take calls', () => {
+  it('have the use and the bounds of the same engines: those that take calls, or still run some', () => {
     const all = [engine('up'), engine('probation', { rest_tokens: null }), engine('down'), engine('draining'), engine('starting')]; // prettier-ignore
-    expect(sumsOf(all)).toEqual({ inFlight: 10, window: 8, workingSet: 150, gate: 110 });
+    expect(sumsOf([...all, engine('drained')])).toEqual({ inFlight: 6, window: 12, workingSet: 90, gate: 160 });
     const whole = { window: 9, in_flight: 7, working_set_tokens: 80 };
     expect(sumsOf([engine('up', { all_gateways: whole })])).toEqual({
       inFlight: 7,
@@ -71,7 +71,7 @@ describe('the sums of engines', () => {
     });
   });
 
-  it('have no bound without engines that take calls, or where one has none', () => {
+  it('have no bound without engines that run calls, or where one has none', () => {
     for (const list of [
       [],
       [engine('drained')],

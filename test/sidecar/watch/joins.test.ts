@@ -3,6 +3,7 @@ import type { EndedPrograms, Program, ProgramPage, Queue } from '../../../sideca
 import { joinEnded, joinPages, joinQueues } from '../../../sidecar/admin/joins.js';
 import { readProgramQuery } from '../../../sidecar/admin/query.js';
 import { wholePage } from '../../../sidecar/admin/watch.js';
+import { readState } from '../../../sidecar/watch/reading.js';
 import { joined, Step, type Told } from '../../../sidecar/watch/steps.js';
 
 const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
@@ -91,4 +92,14 @@ it('adds up the readings of gateways, but for the room of the engines that they 
   });
   const { readings } = joined(told);
   expect([readings.of('kv'), readings.of('gate_tokens'), readings.of('turn')]).toEqual([6, 900, null]);
+});
+
+it('reads the use and the room of the same engines: those that take calls, or still run some', () => {
+  const states = ['up', 'draining', 'down'].map((state) => ({ id: state, state }));
+  const views = { engine: () => ({ inFlight: 3, window: 4, workingSetTokens: 40, capacityTokens: 100 }) };
+  const driver = { views, waits: () => [], queue: () => ({ byCause: { kv: 5 } }) };
+  const config = { admission: { gate: 0.5 } };
+  expect(readState({ config, driver, fleet: { list: () => states } } as never)).toEqual(
+    { in_flight: 6, slots: 8, working_set_tokens: 80, gate_tokens: 100, kv: 5 }, // prettier-ignore
+  );
 });
