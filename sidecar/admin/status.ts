@@ -24,12 +24,17 @@ type Part = Status['parts'][number];
 
 const ERRORS_TOLD = 'docs/OPERATIONS.md#errors says what each code asks for';
 
-const SLOWER_REMEDY =
+/** Calls of a program, on average, below which hardly any has a second one. */
+const CALLS_ALONE = 1.2;
+const INDEPENDENT =
+  'independent calls gain nothing from scheduling: if there are no others, set policy.name: pass-through';
+const UNGATED = 'there is no gate to lift: try policy.name: pass-through, first in maitred sim';
+const GATED =
   'contexts that are short beside long tool calls cost less to compute again than to wait for: try admission.gate: 0 or policy.name: pass-through, first in maitred sim';
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
-  { draining, reloadRefused, untilRestart, fleet }: Parts,
+  { config, draining, reloadRefused, untilRestart, fleet }: Parts,
   { engines, queue, batches, cluster, totals }: Seen,
 ): Status {
   const down = engines.filter(({ state }) => state === 'down');
@@ -56,7 +61,7 @@ export function statusOf(
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
-    ...said('gain', isPast ? 'good' : 'warn', lossesInWords(totals.shadow, isPast ? ageMs : 0), SLOWER_REMEDY),
+    ...lossesIn(totals.shadow, config.admission.gate, isPast ? ageMs : 0).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster), 'docs/CLUSTER.md#failures says what goes on without it'),
@@ -86,12 +91,14 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
 }
 
 /** The pools in which even the upper end of the estimate is slower than no scheduling. @param ageMs of an estimate that no calls have renewed */
-const lossesInWords = (shadow: TotalsAnswer['shadow'], ageMs: number): string[] =>
-  (shadow?.pools ?? []).flatMap(({ models, gain }, _, { length }) => {
+const lossesIn = (shadow: TotalsAnswer['shadow'], gate: number, ageMs: number) =>
+  (shadow?.pools ?? []).flatMap(({ models, programs, calls, gain }, _, { length }) => {
     if (gain === null || gain.ratio_high >= 1) return [];
     const [slower, least, most] = [gain.ratio, gain.ratio_high, gain.ratio_low].map((ratio) => (1 / ratio).toFixed(2));
     const of = length > 1 ? ` of ${models.join(', ')}` : '';
-    return [`${ageMs > 0 ? `Until ${span(ageMs)} ago, p` : 'P'}rograms${of} end${ageMs > 0 ? 'ed' : ''} an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at admission.gate.`];
+    const remedy = calls < CALLS_ALONE * programs ? INDEPENDENT : gate === 0 ? UNGATED : GATED;
+    const text = `${ageMs > 0 ? `Until ${span(ageMs)} ago, p` : 'P'}rograms${of} end${ageMs > 0 ? 'ed' : ''} an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at ${remedy === GATED ? 'admission.gate' : 'policy.name'}.`;
+    return [{ text, remedy }];
   }); // prettier-ignore
 
 function callsInWords(queue: Queue, running: number): string {

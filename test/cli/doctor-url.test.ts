@@ -60,6 +60,16 @@ describe('maitred doctor --url', () => {
     expect(status).toMatchObject({ level: 'warn', text: expect.stringContaining(slower) as string });
   });
 
+  it('advises nothing against such a loss that is in force, and no gate for independent calls', async () => {
+    const adviceOf = async (gate: number, calls: number) => {
+      const { url } = await world([await fakeEngine()], { admission: { gate } }, { shadow: slowerBy(60, calls) });
+      return (await examine(['--url', url])).about('gain: ');
+    };
+    const look = { found: expect.stringMatching(/: look at policy\.name\.$/) as string };
+    expect(await adviceOf(0, 900)).toMatchObject([{ ...look, advice: expect.stringMatching(/^there is no gate to lift/) as string }]); // prettier-ignore
+    expect(await adviceOf(0.9, 64)).toMatchObject([{ ...look, advice: expect.stringMatching(/^independent calls gain nothing/) as string }]); // prettier-ignore
+  });
+
   it('tells engines of the file that the gateway does not have, and the reverse', async () => {
     const [ran, named] = [await vllm(), await vllm()];
     const { url } = await world([], { engines: [{ url: ran.url, id: 'a' }] });
