@@ -42,7 +42,7 @@ export const UNANSWERED = 'ended without an answer';
 export const MEANINGS = {
   level:
     'Queue of its calls, or of its next one: of those that wait for room, 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too',
-  service: 'Engine time of all its calls together',
+  service: 'Engine time of its calls that have ended, together',
   type: 'Agent type: programs that begin with the same instructions and tools, or name the same x-maitred-workflow. What was learnt of some orders the others',
 };
 

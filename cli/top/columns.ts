@@ -18,6 +18,7 @@ const LEGEND: readonly (readonly [title: string, meaning: string])[] = [
   ['WAITS', 'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others'], // prettier-ignore
   ['STATE', 'run+wait: some calls run, others wait; ending: ended, and its last calls wait or run; idle: no call'],
   ['LVL', 'its queue: of calls that wait for room, 0 goes first, and bg, calls in the background, after all others'],
+  ['SERVICE', 'engine time of its calls that have ended; CONTEXT: what these have left in KV caches'],
   ['QUEUED', 'the waits of all its calls, so with parallel calls more than its AGE'],
   ['IDLE', 'since its last call; programs whose end nobody tells stay until their lease is over'],
 ];

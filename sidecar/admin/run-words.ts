@@ -95,7 +95,7 @@ function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy,
   const foreseen = forecast?.used === true ? ', and by its forecast' : '';
   const had = `${span(serviceMs)} of engine time`;
   if (order === 'attained') return [`${next}, because it has received ${had}${foreseen}.`];
-  return [`${next}, by the ${had} that it has received${foreseen}: those that are likely to end sooner go first.`];
+  return [`${next}, by the engine time that it is likely to need until its end${foreseen}; it has received ${had}.`];
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */
@@ -111,7 +111,7 @@ export function forecastInWords(forecast: ForecastView | undefined): string[] {
 }
 
 /** At most one line, without its wait, which is told apart: calls that run for one reason share these words. */
-export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string, isCold = false): string[] {
+export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string, isCold = false, it = 'It'): string[] {
   // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
   if (dispatch === undefined) return [];
   const { engine, level, reason, placement } = dispatch;
@@ -121,7 +121,7 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
     spread: `${balancer} chose ${engine} of all engines with room, ${balancer === 'program-affinity' ? 'because its prompt is short, and so costs little to compute on any' : 'as it keeps no program on one engine'}`,
     spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
-  return [`It was sent from level ${level}, ${REASONS[reason]}. ${where}.`];
+  return [`${it} was sent from level ${level}, ${REASONS[reason]}. ${where}.`];
 }
 
 /** How a call ended, in one line; in a second one, why it ran where it ran. */
@@ -134,7 +134,8 @@ export function pastCallInWords(call: Omit<PastCall, 'text'>, dispatch: Dispatch
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
   const isCold = cached === 0 && (prompt ?? 0) > 0;
-  return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold)].join('\n');
+  const it = call.failures.length > 0 ? 'Its last attempt' : 'It';
+  return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold, it)].join('\n');
 }
 
 /** Each engine’s words when it failed the call; equal ones once, with their count. */
@@ -183,7 +184,10 @@ function endInWords(call: Omit<PastCall, 'text'>): string {
   if (outcome === 'cancelled') return `Its client left after ${took}.`;
   if (outcome === 'recalled') return `Its batch, which ends or is late, took it back after ${took}.`;
   if (outcome === 'drained') return 'It ended with the gateway.';
-  const fault = status < 400 ? `${code ?? 'an error'} amid its answer` : `${status}${code === null ? '' : ` ${code}`}`;
+  const fault =
+    status < 400
+      ? `${code ?? 'an error'} ${first === null ? 'before its answer began' : 'amid its answer'}`
+      : `${status}${code === null ? '' : ` ${code}`}`;
   if (outcome === 'refused')
     return `Refused with ${fault} before it entered the queue${message === null ? '.' : `: ${message}`}`;
   if (outcome !== 'completed') return `It failed with ${fault} after ${took}.`;

@@ -75,8 +75,8 @@ function standingInWords(
   if (promoted) return [`${at}, ahead of others, because its program had waited too long.`];
   if (levels === 1) return [];
   const had = `${span(serviceAtArrivalMs)} of engine time`;
-  if (policy !== 'plas' || order === 'attained') return [`${at}: its program had received ${had} when it arrived.`];
-  return [`${at}: its program has received ${had}, and those that are likely to end sooner go first.`];
+  if (policy !== 'plas' || order === 'attained') return [`${at}: when it arrived, its program’s ended calls had taken ${had}.`]; // prettier-ignore
+  return [`${at}, by the engine time that its program is likely to need until its end; its ended calls have taken ${had}.`]; // prettier-ignore
 }
 
 function obstacleInWords(
@@ -174,7 +174,7 @@ function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView
 function aheadInWords({ ahead, oldestAhead }: Waiting['nearest']): string {
   if (ahead === 0 || oldestAhead === undefined) return 'No call is ahead of it.';
   const { call, program, waitingMs } = oldestAhead;
-  return `${calls(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the oldest, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
+  return `${calls(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the first to arrive, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
 }
 
 /** One sentence if its tenant has had more than it is due, so that calls of others go first. */

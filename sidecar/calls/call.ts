@@ -56,6 +56,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #commentTimer: NodeJS.Timeout | undefined;
   readonly #program: ProgramId;
   readonly #arrivedAt: Millis;
+  /** The time since which it waits; undefined: an engine has it. */
+  #waitsSince: Millis | undefined;
   #dispatchedAt: Millis | undefined;
   #beganAt: Millis | undefined;
 
@@ -67,6 +69,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   ) {
     this.#program = spec.identity.program;
     this.#arrivedAt = context.driver.now();
+    this.#waitsSince = this.#arrivedAt;
     this.#reply = new Reply(request, response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
   }
 
@@ -95,6 +98,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#state = 'dispatched';
     this.#dispatch = dispatch;
     this.#dispatchedAt = this.context.driver.now();
+    this.#waitsSince = undefined;
     this.#attempts += 1;
     this.context.observers.tell('dispatched', this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
@@ -203,6 +207,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   #queue(): void {
     this.#state = 'queued';
+    this.#waitsSince ??= this.context.driver.now();
     if (!this.spec.facts.stream) return;
     this.#commentTimer ??= setInterval(() => {
       if (this.#state === 'queued' || this.#reply.streaming) this.#comment();
@@ -279,9 +284,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       attempts: this.#attempts,
       failures: this.#failures.last,
       waits: context.driver.causes.take(this.spec.id),
-      queueMs: this.#dispatch?.queueMs ?? now - this.#arrivedAt,
+      queueMs: this.#queueMs(now),
       ttftMs: this.#beganAt === undefined ? undefined : this.#beganAt - this.#arrivedAt,
-      serviceMs: this.#dispatchedAt === undefined ? undefined : now - this.#dispatchedAt,
+      serviceMs: this.#dispatchedAt === undefined ? undefined : (this.#waitsSince ?? now) - this.#dispatchedAt,
       durationMs: now - this.#arrivedAt,
       usage,
     };
@@ -296,7 +301,13 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.context.returning.expect(tenant, fingerprint, identity, this.context.config.timeouts.ghostMs);
   }
 
+  /** Its waits for all attempts, and the last one of a call that ends without another. */
+  #queueMs(now: Millis): number {
+    return (this.#dispatch?.queueMs ?? 0) + (this.#waitsSince === undefined ? 0 : now - this.#waitsSince);
+  }
+
   #headers(reason?: string): OutgoingHttpHeaders {
-    return callHeaders(this.context, this.spec, this.#dispatch, this.#arrivedAt, reason);
+    const queueMs = this.#queueMs(this.context.driver.now());
+    return callHeaders(this.context, this.spec, this.#dispatch, queueMs, reason);
   }
 }

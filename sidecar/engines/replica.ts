@@ -49,6 +49,8 @@ export class Replica {
   #identified = false;
   /** The last `engineJoined` as text; '' out of service. */
   #announced = '';
+  /** Whether the scheduler has a row of it, also while it is down. */
+  #isKnown = false;
   #callFailures = 0;
   #probeFailures = 0;
   /**
@@ -111,12 +113,13 @@ export class Replica {
   }
 
   drain(): void {
-    const inService = isServing(this);
     this.#enter('draining');
     // It is not probed any more: its last load would look like the present one for ever.
     this.load = lasting(this.load);
     this.trouble = undefined;
-    if (inService) this.ports.emit({ type: 'engineDrained', engine: this.id });
+    // Also when it is down: no call must wait for it.
+    if (this.#isKnown) this.ports.emit({ type: 'engineDrained', engine: this.id });
+    this.#isKnown = false;
   }
 
   remove(): void {
@@ -328,6 +331,7 @@ export class Replica {
     const text = JSON.stringify({ ...event, probation: undefined });
     if (text === this.#announced) return;
     this.#announced = text;
+    this.#isKnown = true;
     const { models, windowMax, capacityTokens, contextTokensMax } = event;
     const { kind } = this.adapter;
     this.ports.log.info(

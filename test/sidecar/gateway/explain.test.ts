@@ -67,7 +67,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\): its program has received 0 s of engine time, and those that are likely to end sooner go first\.\n[^]*In .* it is overdue: it goes first, and idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
+      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by the engine time that its program is likely to need until its end; its ended calls have taken 0 s of engine time\.\n[^]*In .* it is overdue: it goes first, and idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too, and so does that of its request.
     for (const each of [id, 'r-2']) {
@@ -211,7 +211,7 @@ describe('a program', () => {
     expect(last.text).toMatch(/^Answered after .* It waited .*\nIt was sent from level \d, when its turn came\. /);
     expect(idle.text).toContain(last.call);
     expect(idle.text).toMatch(
-      /would enter level 0 of 0 to \d+ \(0 goes first\), by the .* of engine time that it has received: those that are likely to end sooner go first\.$/m,
+      /would enter level 0 of 0 to \d+ \(0 goes first\), by the engine time that it is likely to need until its end; it has received .* of engine time\.$/m,
     );
     expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });

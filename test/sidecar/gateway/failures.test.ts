@@ -240,6 +240,13 @@ describe('when all engines are gone', () => {
     expect(got.text).toContain(`(${drained!.id}: drained)`);
   });
 
+  it('a call waits for none that was down when it was drained', async () => {
+    const all = await gone(await fakeEngine(), { timeouts: { noEngineMs: 600_000 } });
+    const [drained] = await all.engines();
+    await all.admin(`/engines/${drained!.id}/drain`, { method: 'POST' });
+    expect(refusal(await all.chat())).toEqual([503, 'no_engine']);
+  });
+
   it('no cause that is told has an address', () => {
     const reason = 'Connect Timeout Error (attempted address: 10.0.0.3:8000, timeout: 1000ms)';
     const { message } = noEngine({ list: () => [{ id: 'a', trouble: { reason, sinceMs: 0 } } as never] });

@@ -10,6 +10,9 @@ interface Calls {
     readonly text: string;
     readonly waited_for: object;
     readonly failures: readonly object[];
+    readonly queue_seconds: number;
+    readonly service_seconds: number;
+    readonly duration_seconds: number;
   }[];
 }
 
@@ -189,6 +192,24 @@ describe('a call that has ended', () => {
     const { text: once } = await alone.read<Told>('/programs/p/explain');
     expect(once).toMatch(new RegExp(`It was sent (\\d) times\\. \\1 times ${alone.engine.id}: `));
     expect(once.split('out of luck')).toHaveLength(2);
+  });
+
+  it('tells the wait after an engine failed it, which is no service', async () => {
+    const NO_ENGINE_MS = 400;
+    const { engine, open, chat, read } = await held({ timeouts: { noEngineMs: NO_ENGINE_MS }, health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
+    const answer = chat({}, named('p'));
+    await until(() => engine.seen.length === 1);
+    await engine.close();
+    open();
+    const { headers } = await answer;
+    const { calls } = await read<Calls>('/programs/p/calls');
+    const [{ text, queue_seconds: queued, service_seconds: served, duration_seconds: lasted }] = calls as [
+      Calls['calls'][0],
+    ];
+    expect(queued).toBeGreaterThanOrEqual(NO_ENGINE_MS / 1000 - 0.01);
+    expect(queued + served).toBeLessThanOrEqual(lasted + 0.01);
+    expect(Number(headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(NO_ENGINE_MS - 10);
+    expect(text).toMatch(/ It waited .* in the queue.*\n?.*Its last attempt was sent from level 0, without waiting\./s);
   });
 
   it('tells an engine’s code and words of a refusal, and that an answer broke off', async () => {
