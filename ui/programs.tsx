@@ -20,53 +20,52 @@ import { inOrder, sortOf } from './select.js';
 import { MEANINGS, UNANSWERED, nameOf, namedBy, typeHint, typeName } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
-  { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, from: 'phone', isText: true }, // prettier-ignore
-  { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf, from: 'phone' },
-  { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, from: 'phone', isText: true },
-  { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
-  { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
-  { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds), from: 'tablet' }, // prettier-ignore
-  { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), from: 'tablet', isText: true },
+  { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, isText: true }, // prettier-ignore
+  { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf },
+  { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, isText: true },
+  { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: (row) => String(row.level) },
+  { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', from: 'desk', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
+  { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) }, // prettier-ignore
+  { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), isText: true },
   { name: 'Type', meaning: MEANINGS.type, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
   { name: 'Model', cell: (row) => brief(row.model ?? '–', 24), from: 'large', isText: true },
-  { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls), from: 'tablet' },
+  { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
-  { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
+  { name: 'Age', sort: 'age_seconds', from: 'desk', cell: (row) => duration(row.age_seconds) },
 ];
-const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true }; // prettier-ignore
+const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), isText: true }; // prettier-ignore
 
 /** Of little use where there is one tenant. */
-const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => brief(tenant, 24), from: 'tablet', isText: true }; // prettier-ignore
+const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => brief(tenant, 24), isText: true }; // prettier-ignore
 const withTenants = <Row extends Pick<Program, 'tenant'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.every(({ tenant }) => tenant === 'default') ? columns : [TENANT, ...columns];
 
 const ENDED: readonly Column<EndedProgram>[] = [
-  { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at), from: 'phone' },
-  { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds), from: 'phone' },
-  { name: 'Queued', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)), from: 'phone' }, // prettier-ignore
-  { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
-  { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
-  { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },
+  { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at) },
+  { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
+  { name: 'Queued', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
+  { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
+  { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isText: true },
+  { name: 'Model', cell: (row) => row.model ?? '–', isText: true },
   {
     name: 'Why ended',
     cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`),
-    from: 'tablet',
     isText: true,
   },
 ];
 
 const GROUPS: readonly Column<ProgramGroup>[] = [
-  { name: 'Programs', cell: (row) => count(row.programs + row.ended), from: 'phone' },
-  { name: 'Present', cell: (row) => count(row.programs), from: 'tablet' },
-  { name: 'Waiting', cell: (row) => count(row.waiting), from: 'phone' },
-  { name: 'Running', cell: (row) => count(row.running), from: 'tablet' },
-  { name: 'Waits', meaning: 'The longest wait of a call now', cell: waitOf, from: 'tablet' },
-  { name: 'Calls', cell: (row) => count(row.calls), from: 'tablet' },
-  { name: 'Prompts', meaning: 'Prompt tokens', cell: (row) => tokens(row.prompt_tokens) },
-  { name: 'Answers', meaning: 'Output tokens', cell: (row) => tokens(row.output_tokens) },
-  { name: 'Queue a call', meaning: 'Mean wait of its calls', cell: (row) => duration(ratio(row.queue_seconds, row.calls)), from: 'tablet' }, // prettier-ignore
-  { name: 'Service', meaning: MEANINGS.service, cell: (row) => duration(row.service_seconds), from: 'phone' },
+  { name: 'Programs', cell: (row) => count(row.programs + row.ended) },
+  { name: 'Present', cell: (row) => count(row.programs) },
+  { name: 'Waiting', cell: (row) => count(row.waiting) },
+  { name: 'Running', cell: (row) => count(row.running) },
+  { name: 'Waits', meaning: 'The longest wait of a call now', cell: waitOf },
+  { name: 'Calls', cell: (row) => count(row.calls) },
+  { name: 'Prompts', meaning: 'Prompt tokens', from: 'desk', cell: (row) => tokens(row.prompt_tokens) },
+  { name: 'Answers', meaning: 'Output tokens', from: 'desk', cell: (row) => tokens(row.output_tokens) },
+  { name: 'Queue a call', meaning: 'Mean wait of its calls', cell: (row) => duration(ratio(row.queue_seconds, row.calls)) }, // prettier-ignore
+  { name: 'Service', meaning: MEANINGS.service, cell: (row) => duration(row.service_seconds) },
 ];
 
 function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_seconds'>): string {

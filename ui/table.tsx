@@ -8,8 +8,8 @@ export interface Column<Row> {
   /** Key of the API's `sort`, or of the row of an ended program; absent: not sortable. */
   readonly sort?: string;
   readonly cell: (row: Row) => string;
-  /** Narrowest windows that show it; absent: those of desks. */
-  readonly from?: 'phone' | 'tablet' | 'large';
+  /** Narrowest windows that show it beside the others; absent: all. On phones, the table is scrolled to it. */
+  readonly from?: 'desk' | 'large';
   readonly isText?: true;
   /** Tooltip of a cell; absent: of texts, which may be cut, the whole text. */
   readonly hint?: (row: Row) => string;
@@ -97,7 +97,7 @@ function copyId(event: ClipboardEvent, name: string, id: string): void {
 }
 
 const styleOf = ({ name, from, isText }: Pick<Column<never>, 'name' | 'from' | 'isText'>): string =>
-  `${from ?? 'desk'} ${isText ? name.toLowerCase() : 'number'}`;
+  `${from ?? ''} ${isText ? name.toLowerCase() : 'number'}`;
 
 function Head<Row>(column: Column<Row>) {
   const { name, sort = '', meaning } = column;

@@ -9,6 +9,15 @@ export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 /** Debian's package, and the built page. */
 export const canRun = existsSync(CHROMIUM) && existsSync(join(ROOT, 'dist/ui/index.html'));
 
+/** What anything may take while a browser shares the machine. */
+export const BUSY_MS = 30_000;
+
+/** A script that measures how much of the process table is out of sight, but on phones, or of its heads beyond their columns. */
+export const HIDDEN_WIDTH = `(() => {
+  const boxes = [...document.querySelectorAll(innerWidth > 640 ? '.scroller, .programs thead th' : '.programs thead th')];
+  return boxes.reduce((sum, box) => sum + box.scrollWidth - box.clientWidth, 0);
+})()`;
+
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 
 /** A page whose complaints, and whose requests to elsewhere, a test can look at; closed with the test. */

@@ -1,13 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../../sidecar/index.js';
-import { DONE_EVENT, STOP_EVENT, TEXT_EVENT, USAGE_EVENT, ask, bearer, chat, cleanUp, configOf, fakeEngine, gate, keysOf, named, stream, until, world } from '../../sidecar/gateway/world.js'; // prettier-ignore
+import { DONE_EVENT, STOP_EVENT, TEXT_EVENT, USAGE_EVENT, ask, chat, cleanUp, configOf, fakeEngine, gate, named, stream, until, world } from '../../sidecar/gateway/world.js'; // prettier-ignore
 import { SHADOW, slower } from '../../support/shadow.js';
-import { CHROMIUM, axe, canRun, launch, openPage } from './browser.js';
+import { BUSY_MS, CHROMIUM, HIDDEN_WIDTH, axe, canRun, launch, openPage } from './browser.js';
 
 const HOSTILE = `"><script>alert('id')</script><img src=x onerror=alert(1)>`;
-/** What anything may take while a browser shares the machine. */
-const BUSY_MS = 30_000;
 const ANSWER = [TEXT_EVENT, STOP_EVENT, USAGE_EVENT, DONE_EVENT];
 
 /** A gateway with an engine of one slot: one program has ended calls, one runs, one waits; names are hostile. */
@@ -102,45 +100,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const plain = await world([engine]);
     await page.goto(`${plain.adminUrl}/ui`);
     await see('No estimate is made: shadow.enabled is false.');
-  });
-
-  it('keeps each program on one line beside its tenant', async () => {
-    const engine = await fakeEngine();
-    const { url, adminUrl } = await world([engine], {
-      auth: { keys: keysOf('research', 'support') },
-      admin: { port: 0 },
-    });
-    for (const [tenant, name] of Object.entries({ research: `#129 ${'of a batch '.repeat(5)}`, support: 'short' }))
-      await chat(url, {}, { ...named(name), ...bearer(tenant) });
-    const { page } = await openPage(browser, `${adminUrl}/ui`);
-    await page.getByRole('link', { name: '#129' }).waitFor();
-    expect((await ask(`${adminUrl}/programs/short/end`, { method: 'POST' })).status).toBe(200);
-    for (const tab of ['', 'tenant', 'ended']) {
-      await page.goto(`${adminUrl}/ui?tab=${tab}`);
-      await page.locator('.programs').waitFor();
-      for (const width of [400, 800, 1280, 1600]) {
-        await page.setViewportSize({ width, height: 900 });
-        const sizes = () => page.evaluate<number[]>(`[${HIDDEN_WIDTH}, new Set([...document.querySelectorAll('.programs tr')].map((row) => row.offsetHeight)).size]`); // prettier-ignore
-        await expect.poll(sizes, { message: `${tab} ${width}`, timeout: BUSY_MS }).toEqual([0, 1]);
-      }
-    }
-  });
-
-  it('copies a name as its whole id, which is one line', async () => {
-    const { url, adminUrl } = await world([await fakeEngine()]);
-    const ids = ['coding-135-7105a7', '0a1b2c3d-1111-2222-3333-444444444444', `${'long '.repeat(20)}end`];
-    for (const id of ids) await chat(url, {}, named(id));
-    const { page } = await openPage(browser, `${adminUrl}/ui`);
-    await page.evaluate(`document.addEventListener('copy', (event) => { window.copied = event.clipboardData.getData('text/plain') || String(getSelection()) })`); // prettier-ignore
-    for (const id of ids) {
-      await page.locator('.programs tbody th', { hasText: id.slice(0, 8) }).selectText();
-      await page.keyboard.press('Control+c');
-      expect(await page.evaluate('window.copied')).toBe(id);
-    }
-    // Of several rows, the names as they are shown.
-    await page.locator('.programs tbody').selectText();
-    await page.keyboard.press('Control+c');
-    expect(await page.evaluate('window.copied')).toMatch(/^coding-135-7105a7\t/m);
   });
 
   it('shows names as they are', async () => {
@@ -291,29 +250,4 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.reload();
     await page.locator('.badge.live').waitFor();
   });
-
-  it('goes through a long table in parts', async () => {
-    const engine = await fakeEngine();
-    const { url, adminUrl } = await world([engine]);
-    for (let program = 0; program < 250; program += 1) await chat(url, {}, named(`program-${program}`));
-    const { page, see } = await openPage(browser, `${adminUrl}/ui?sort=-age_seconds`);
-    const names = page.locator('.programs tbody a');
-    await see('1 to 100 of 250');
-    await page.getByRole('button', { name: 'Next' }).click();
-    await see('101 to 200 of 250');
-    expect([await names.first().textContent(), await names.count()]).toEqual(['program-100', 100]);
-    await page.getByRole('button', { name: 'Next' }).click();
-    await see('201 to 250 of 250');
-    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
-    await page.reload();
-    await see('201 to 250 of 250');
-    await page.getByLabel('Text').fill('program-24');
-    await expect.poll(() => names.count()).toBe(11);
-  });
 });
-
-/** A script that measures how much of the process table is out of sight, or of its heads beyond their columns. */
-const HIDDEN_WIDTH = `(() => {
-  const boxes = [...document.querySelectorAll('.scroller, .programs thead th')];
-  return boxes.reduce((sum, box) => sum + box.scrollWidth - box.clientWidth, 0);
-})()`;
