@@ -6,7 +6,8 @@ import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { OWN_NAME } from '../advice.js';
 import { someOf, twinFindings } from './engines.js';
-import { DEAD_ENGINE, SET_CAPACITY, SET_GATE, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
+import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
+import { idleFindings } from './settings.js';
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
@@ -19,11 +20,14 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     const ask = async <T>(path: string) => (await client.json(path)) as T;
     const [{ engines }, { status }] = [await ask<EngineList>('/engines'), await ask<GatewayState>('/gateway')];
     const identified = await ask<IdentitySources>('/identity');
+    const idle = idleFindings(await ask<Config>('/config'));
     const about = (what: Part['about']) => status.parts.filter((part) => part.about === what);
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
       ...[...about('gateway'), ...about('gain')].map(({ about, level, text, remedy }) => ({ good: note, warn: warning, bad: broken })[level](about, text, remedy)),
+      // The file may have them too.
+      ...idle.filter(({ subject, found }) => !told.some((each) => each.subject === subject && each.found === found)),
       ...about('engines').slice(-1).map((sum) => upFinding(engines, sum)),
       ...unservedFindings(engines),
       ...twinFindings(engines),
@@ -87,7 +91,6 @@ function engineFindings(engine: Row): Finding[] {
   return [
     ...when(unlisted.length > 0, warning(subject, `does not list ${unlisted.join(', ')}`, SET_MODELS)),
     ...when(capacity === null, warning(subject, 'has a KV cache of unknown size, so no gate protects it', SET_CAPACITY)),
-    ...when(capacity !== null && engine.gate_tokens === null, warning(subject, 'has no gate that protects its KV cache', SET_GATE)),
   ]; // prettier-ignore
 }
 

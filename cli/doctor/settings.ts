@@ -41,13 +41,21 @@ export function folderFindings({ batches: { folder } }: Config): Finding[] {
 }
 
 /** Settings that have no effect, or take it from the gateway. */
-export function idleFindings({ policy: { name, tenants, tenantWeights }, admission }: Config): Finding[] {
+export function idleFindings({ policy, admission: { gate }, starvation, objectives }: Config): Finding[] {
+  const { name, tenants, tenantWeights, foresight } = policy;
   const isWeighted = tenants === 'weighted' || Object.keys(tenantWeights).length > 0;
+  // With foresight, a call of a program that is large by declaration may wait longer than any other.
+  const limitMs = foresight === 'none' ? starvation.waitMsMax : Infinity;
+  const late = (['workflows', 'tenants'] as const).flatMap((of) =>
+    Object.entries(objectives[of]).flatMap(([key, waitMs]) => (waitMs > limitMs ? [`objectives.${of}.${key}`] : [])),
+  );
   return [
     ...when(name === 'pass-through', note('policy.name', `calls are balanced, but not scheduled${isWeighted ? ': tenants’ weights have no effect under pass-through' : ''}`, 'leave policy.name out to schedule them')),
-    ...when(admission.gate === 0, warning('admission.gate', 'is 0, so no gate protects the KV caches', SET_GATE)),
-  ]; // prettier-ignore
-}
+    ...when(gate === 0, warning('admission.gate', 'is 0, so no gate protects the KV caches', SET_GATE)),
+    ...when(gate > 1, warning('admission.gate', `is ${gate}, so calls may run whose contexts do not fit the KV cache together`, SET_GATE)),
+    ...late.map((key) => note(key, `has no effect, as every call is overdue after starvation.waitMsMax (${limitMs})`, 'lower it, or raise starvation.waitMsMax')),
+  ];
+} // prettier-ignore
 
 /** Servers besides the engines that do not take connections. */
 export async function reachFindings({ cluster, tracing }: Config): Promise<Finding[]> {

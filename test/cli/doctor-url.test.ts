@@ -45,7 +45,7 @@ describe('maitred doctor --url', () => {
     expect((await chat(url, { model: 'other' })).status).toBe(404);
     const { about, levels } = await examine(['--url', url]);
     expect(about('does not list ghost')).toMatchObject([{ level: 'warning' }]);
-    expect(about('has no gate')).toMatchObject([{ level: 'warning' }]);
+    expect(about('no gate protects')).toMatchObject([{ level: 'warning' }]);
     expect(about('unknown_model')).toMatchObject([{ advice: expect.stringContaining('OPERATIONS.md#errors') as string }]); // prettier-ignore
     expect(levels.has('broken')).toBe(false);
   });
@@ -68,6 +68,16 @@ describe('maitred doctor --url', () => {
     const look = { found: expect.stringMatching(/: look at policy\.name\.$/) as string };
     expect(await adviceOf(0, 900)).toMatchObject([{ ...look, advice: expect.stringMatching(/^there is no gate to lift/) as string }]); // prettier-ignore
     expect(await adviceOf(0.9, 64)).toMatchObject([{ ...look, advice: expect.stringMatching(/^independent calls gain nothing/) as string }]); // prettier-ignore
+  });
+
+  it('tells what has no effect in the settings of the gateway, and what its file has too but once', async () => {
+    const engine = await fakeEngine();
+    const policy = { name: 'pass-through' };
+    const { url } = await world([engine], { policy });
+    const note = [{ level: 'note', found: 'calls are balanced, but not scheduled' }];
+    expect((await examine(['--url', url])).about('policy.name: ')).toMatchObject(note);
+    const file = fileOf('own.yaml', stringify({ policy, engines: [{ url: engine.url }] }));
+    expect((await examine(['--url', url, '--config', file])).about('policy.name: ')).toMatchObject(note);
   });
 
   it('tells engines of the file that the gateway does not have, and the reverse', async () => {

@@ -38,6 +38,19 @@ describe('maitred doctor', () => {
     expect(fine.about('overrides log.level')).toMatchObject([{ level: 'warning', subject: 'MAITRED_LOG_LEVEL' }]);
   });
 
+  it('tells a gate above the KV cache, and objectives that every call reaches sooner', async () => {
+    const { url } = await vllm();
+    const objectives = { workflows: { rag: 500_000, chat: 5000 }, tenants: { lab: 300_001 } };
+    const auth = { keys: [{ tenant: 'lab', sha256: 'a'.repeat(64) }] };
+    const of = (more: object) => examine(['--config', fileOf('late.yaml', stringify({ engines: [{ url }], auth, objectives, ...more }))]); // prettier-ignore
+    const { about } = await of({ admission: { gate: 1.5 } });
+    expect(about('admission.gate: is 1.5')).toMatchObject([{ level: 'warning' }]);
+    const late = ['objectives.workflows.rag', 'objectives.tenants.lab'].map((subject) => ({ level: 'note', subject }));
+    expect(about('has no effect')).toMatchObject(late);
+    expect((await of({ admission: { gate: 1 } })).about('admission.gate')).toEqual([]);
+    expect((await of({ policy: { foresight: 'declared' } })).about('has no effect')).toEqual([]);
+  });
+
   it('tells all faults of a file in one run, and of the engines whose keys are right', async () => {
     const { url } = await vllm();
     const dead = 'http://127.0.0.1:1';
