@@ -42,7 +42,12 @@ export function addLoadOptions(command: Command): Command {
       wholeFrom(1, 100),
     )
     .addOption(marginOption())
-    .option('--speed <factor>', 'times as fast as real: gaps and times between arrivals are divided by it', factor, 1)
+    .option(
+      '--speed <factor>',
+      'times as fast as real, as maitred engine --speed: --rate, --slo and all figures are those at real speed',
+      factor,
+      1,
+    )
     .optionsGroup('Calls:')
     .addOption(choice('--api <name>', 'API to call', API_NAMES).default('chat'))
     .option('--no-stream', 'request answers without streaming')

@@ -152,8 +152,7 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
 function singleText(load: Load, document: LoadDocument): string {
   const [target] = document.targets;
   if (isOverloaded(document)) {
-    const rate = target?.programs_per_second ?? null;
-    return `overloaded, ${number(rate === null ? null : rate / load.options.timeScale)} programs a second ended`;
+    return `overloaded, ${number(target?.programs_per_second ?? null)} programs a second ended`;
   }
   if (target === undefined || target.completed === 0) return 'no program completed';
   if (!isOpen(load)) return figuresOf(target);

@@ -28,6 +28,8 @@ export interface ReporterOptions {
   readonly seed: number;
   /** Share of a time up to which a difference between two targets does not matter. */
   readonly margin: number;
+  /** How many times as fast as real the load is played. Its figures are those at real speed, as its rate is. */
+  readonly speed: number;
   /** Whether a program arrives when another ends: then no queue can grow. */
   readonly isClosed: boolean;
   readonly slos: readonly Slo[];
@@ -60,17 +62,19 @@ export async function writeReport(
 }
 
 export function makeReporter(options: ReporterOptions) {
-  const { settings, seed, margin, isClosed, slos, quiet, err } = options;
+  const { settings, seed, margin, speed, isClosed, slos, quiet, err } = options;
   const targets = options.targets.map((url, index) => new Target(TARGET_NAMES[index] ?? '', url, seed, isClosed));
   const pairs = targets.length > 1 ? new Pairs(seed, margin) : undefined;
   const view = quiet ? undefined : new ProgressView(err, targets.map(({ name }) => name)); // prettier-ignore
   return {
-    callEnded(call: LoadCallRecord): void {
+    callEnded(played: LoadCallRecord): void {
+      const call = atRealSpeed(played, speed);
       targets[call.target]?.callEnded(call);
       pairs?.callEnded(call);
       view?.callEnded(call);
     },
-    programEnded(program: LoadProgramRecord): void {
+    programEnded(played: LoadProgramRecord): void {
+      const program = atRealSpeed(played, speed);
       targets[program.target]?.programEnded(program);
       pairs?.programEnded(program);
       view?.programEnded(program);
@@ -81,4 +85,13 @@ export function makeReporter(options: ReporterOptions) {
       return documentOf(settings, targets, pairs, slos, summary);
     },
   };
+}
+
+/** Numbers of records that are times end in `Ms`. */
+function atRealSpeed<T extends object>(record: T, speed: number): T {
+  if (speed === 1) return record;
+  const fields = Object.entries(record).map(([name, value]: [string, unknown]) =>
+    typeof value === 'number' && name.endsWith('Ms') ? [name, value * speed] : [name, value],
+  );
+  return Object.fromEntries(fields) as T;
 }

@@ -75,18 +75,18 @@ const PASS_THROUGH: PolicyName = 'pass-through';
 
 /** Questions that the load leaves open, and the load that would answer them. */
 export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
-  const { rate_per_second: rate, speed, arrivals, concurrency } = settings;
+  const { rate_per_second: rate, arrivals, concurrency } = settings;
   const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
     if (queue_grew !== true) return [];
-    const ended = typeof rate === 'number' && programs_per_second !== null ? number(programs_per_second / Number(speed ?? 1)) : undefined; // prettier-ignore
-    const evidence = ended === undefined ? '' : `${number(Number(rate))} programs a second came and ${ended} ended${speed === 1 ? '' : ', at --speed 1'}: `; // prettier-ignore
-    const slower = ended === undefined ? 'a lower --speed' : `--rate below ${ended}`;
+    const ended = typeof rate === 'number' && programs_per_second !== null ? number(programs_per_second) : undefined;
+    const evidence = ended === undefined ? '' : `${number(Number(rate))} programs a second came and ${ended} ended: `; // prettier-ignore
+    const slower = ended === undefined ? 'a lower --trace-speed' : `--rate below ${ended}`;
     return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${evidence}the queue kept growing, so times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
   if (queues.length > 0 && queues.every(hasFewWaits)) {
-    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --speed'; // prettier-ignore
+    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --trace-speed'; // prettier-ignore
     const found = queues.every(({ max }) => max === 0)
       ? 'No call waited at the gateway, so its policy changed nothing'
       : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';

@@ -46,7 +46,7 @@ function documentOf({
       failed: at === 0 ? programs - completed : lost,
       queue_grew: grew[at] ?? false,
     },
-    ...{ programs_per_second: 3, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(each) },
+    ...{ programs_per_second: 1.5, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(each) },
     ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), inter_token_seconds: spread(each) }, // prettier-ignore
     ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
     by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4, programs) } },

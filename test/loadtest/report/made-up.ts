@@ -86,6 +86,7 @@ export const options = (given: Partial<ReporterOptions> = {}): ReporterOptions =
   targets: ['http://127.0.0.1:8000'],
   seed: 1,
   margin: 0.02,
+  speed: 1,
   isClosed: false,
   slos: [],
   quiet: false,

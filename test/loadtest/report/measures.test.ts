@@ -28,6 +28,22 @@ describe('a report', () => {
     });
   });
 
+  it('is in real time of a load that is played faster', () => {
+    const reporter = makeReporter(options({ speed: 8 }));
+    reporter.callEnded(call({ firstTokenMs: 250, endedMs: 500, queueMs: 100, outputTokens: 11 }));
+    reporter.programEnded(program({ endedMs: 500, aloneMs: 250, queueMs: 100, engineMs: 300, toolMs: 100 }));
+    expect(reporter.report(summary()).targets[0]).toMatchObject({
+      program_seconds: { mean: 4 },
+      program_queue_seconds: { mean: 0.8 },
+      ttft_seconds: { mean: 2 },
+      inter_token_seconds: { mean: 0.2 },
+      queue_seconds: { mean: 0.8 },
+      slowdown: { mean: 2 },
+      programs_per_second: 0.25,
+      output_tokens: 11,
+    });
+  });
+
   it('counts failures by class, and times only what completed', () => {
     const report = reportOf((reporter) => {
       reporter.callEnded(call({ firstTokenMs: 250 }));

@@ -141,18 +141,22 @@ describe('a queue that seems to grow', () => {
 });
 
 describe('advice on overload', () => {
-  const adviceFor = (speed: number) =>
+  const adviceFor = (arrivals: object) =>
     advice({
-      settings: { rate_per_second: 0.8, speed, arrivals: 'open', concurrency: null },
-      targets: [{ name: 'A', queue_grew: true, programs_per_second: 0.17 * speed, policy: 'pass-through' }],
+      settings: arrivals,
+      targets: [{ name: 'A', queue_grew: true, programs_per_second: 0.17, policy: 'pass-through' }],
     } as unknown as LoadDocument);
 
   it.each([
-    [1, '0.8 programs a second came and 0.17 ended: the queue'],
-    [4, '0.8 programs a second came and 0.17 ended, at --speed 1: the queue'],
-  ])('says what came and what ended, at --speed %d', (speed, evidence) => {
-    expect(adviceFor(speed)).toEqual([
-      `Overloaded: ${evidence} kept growing, so times grow with the number of programs; try --rate below 0.17.`,
-    ]);
+    [
+      { rate_per_second: 0.8, arrivals: 'open' },
+      'Overloaded: 0.8 programs a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs; try --rate below 0.17.',
+    ],
+    [
+      { rate_per_second: null, arrivals: 'trace' },
+      'Overloaded: the queue kept growing, so times grow with the number of programs; try a lower --trace-speed.',
+    ],
+  ])('of %j', (arrivals, told) => {
+    expect(adviceFor(arrivals)).toEqual([told]);
   });
 });
