@@ -1,6 +1,6 @@
 import { type Change, type Distribution, meanOf, oftenerOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { isHeld, overloadedSeeds } from './overload.js';
-import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
+import { axesOf, choicesOf, nameOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
@@ -52,9 +52,11 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
   const isShared =
     either.size > 0 && seeds - either.size > 1 && isHeld(plan, two, pair.first) && isHeld(plan, two, pair.other);
   const runs = isShared ? two.filter(({ seed }) => !either.has(seed)) : two;
+  const first = choicesOf(plan) > 1 ? settingOf(plan, pair.first) : nameOf(plan, { values: {}, ...plan.variants[pair.first] }); // prettier-ignore
+  const verdict = oftenerOf(either.size - other.size, either.size - one.size);
   const sustained = {
-    verdict: oftenerOf(either.size - other.size, either.size - one.size),
-    text: `sustains the load in ${seeds - other.size} of ${seeds} seeds, ${settingOf(plan, pair.first)} in ${seeds - one.size}`,
+    verdict,
+    text: `sustains the load in ${seeds - other.size} of ${seeds} seeds, ${first} in ${seeds - one.size}${verdict === 'more' ? ', certainly more often' : verdict === 'fewer' ? ', certainly more rarely' : ''}`,
     repetitions: seeds,
     over: `, over the ${seeds - either.size} of ${seeds} seeds that both sustain`,
   };

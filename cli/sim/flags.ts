@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { SIM_BALANCERS, SIM_POLICIES, SIM_RETENTION_NAMES, type HostOptions } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
+import { loadConfig } from '../../sidecar/config/index.js';
 import { addExamples } from '../advice.js';
 import { eachOnce, names, wholeFrom } from '../options.js';
 import { SIM_BALANCER_SENTENCES, SIM_POLICY_SENTENCES } from './choices.js';
@@ -26,6 +27,8 @@ export interface SimFlags
   readonly json: boolean;
 }
 
+const DEFAULTS = loadConfig({});
+
 export function addSimOptions(command: Command): Command {
   addSourceOptions(command, { several: true })
     .optionsGroup('Engines:')
@@ -38,14 +41,14 @@ export function addSimOptions(command: Command): Command {
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES))
-    .addOption(names('--balancer <names>', 'where a call runs; several with commas', SIM_BALANCERS))
+    .addOption(names('--balancer <names>', `where a call runs; several with commas (default: ${DEFAULTS.balancer.name})`, SIM_BALANCERS))
     .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling and the number and sizes of its engines apply')
-    .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
-    .addOption(names('--foresight <uses>', 'knowledge of the work ahead (policy.foresight)', FORESIGHT_NAMES))
-    .addOption(names('--tenants <divisions>', 'division of engine time among tenants (policy.tenants)', TENANTS_NAMES))
-    .addOption(names('--retention <rules>', 'retention of idle contexts (admission.retention); belady knows the future', [...RETENTION_NAMES, ...SIM_RETENTION_NAMES]))
-    .option('--gate <shares>', 'largest share of KV capacity for the working set, 0: no gate (admission.gate)', settings)
-    .option('--host-gate <shares>', 'largest share of host memory for idle contexts, 0: not counted (admission.hostGate)', settings)
+    .option('--window <calls>', `calls in flight per engine: numbers, auto or adaptive (admission.window; default: ${DEFAULTS.admission.window})`, settings)
+    .addOption(names('--foresight <uses>', `knowledge of the work ahead (policy.foresight; default: ${DEFAULTS.policy.foresight})`, FORESIGHT_NAMES))
+    .addOption(names('--tenants <divisions>', `division of engine time among tenants (policy.tenants; default: ${DEFAULTS.policy.tenants})`, TENANTS_NAMES))
+    .addOption(names('--retention <rules>', `retention of idle contexts (admission.retention; default: ${DEFAULTS.admission.retention}); belady knows the future`, [...RETENTION_NAMES, ...SIM_RETENTION_NAMES]))
+    .option('--gate <shares>', `largest share of KV capacity for the working set, 0: no gate (admission.gate; default: ${DEFAULTS.admission.gate})`, settings)
+    .option('--host-gate <shares>', `largest share of host memory for idle contexts, 0: not counted (admission.hostGate; default: ${DEFAULTS.admission.hostGate})`, settings)
     .optionsGroup('Runs and output:')
     .option('--seed <numbers>', 'random seeds, several with commas or as 1..8: each is a run (default: 0)', seeds)
     .addOption(marginOption())

@@ -3,7 +3,7 @@ import { isChoice } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { integer } from '../../text/index.js';
 import { RANGE_VALUES, RUNS_MAX } from './lists.js';
-import { isHeld, isUnloaded, loadOf } from './overload.js';
+import { isHeld, isUnloaded, loadOf, overloadedSeeds } from './overload.js';
 import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -28,6 +28,8 @@ const GAP = 1.25;
 /** Times a load without a gain the next one, which shows a large one: more than in an advised range. */
 const ONSET_GAP = 1.6;
 const LARGE = 1 / 1.5;
+/** Fewer tell nothing. */
+const SEEDS_FEW = 4;
 
 /** The loads of a plan, if they rise and nothing else around its settings varies. */
 export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
@@ -47,7 +49,6 @@ export function ratesOf(plan: Plan): readonly number[] {
 export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const choices = choicesOf(plan);
   const isFleet = isOpenFleet(plan);
-  const on = isFleet ? 'on ' : '';
   const values = isFleet ? (plan.lists.engines ?? []) : ratesOf(plan);
   // The most engines first, as the lowest rate.
   const places = values.map((value, at) => ({ value, first: at * choices })).sort((a, b) => (isFleet ? b.value - a.value : 0)); // prettier-ignore
@@ -55,10 +56,11 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const named = new Map<string, string[]>();
   for (let choice = 0; choice < choices; choice += 1) {
     const loads = places.map(({ value, first }) => ({ value, ...loadOf(plan, runs, first + choice) }));
-    const from = loads.findIndex(({ sustained, seeds }) => sustained < seeds);
+    const from = loads.findIndex(({ kept, seeds, state }) => kept < seeds || state === 'unknown');
     const isUnknown = loads[from]?.state === 'unknown';
-    const parts = loads.flatMap(({ value, sustained }, at) => at >= from && sustained > 0 && !isUnknown ? [`${on}${value} in ${sustained}`] : []); // prettier-ignore
-    const some = parts.length === 0 ? [] : [`${parts.join(', ')} of ${plan.seeds.length} seeds`];
+    const parts = loads.flatMap(({ value, kept }, at) => at >= from && kept > 0 && !isUnknown ? [`${value} in ${kept}`] : []); // prettier-ignore
+    const some =
+      parts.length === 0 ? [] : [`${isFleet ? 'on' : 'at'} ${parts.join(', ')} of ${plan.seeds.length} seeds`];
     const none = isUnknown ? 'unknown, with so few programs' : isFleet ? 'on none of these' : 'none of these loads';
     const last = loads[from - 1]?.value;
     const upTo = isFleet ? `on ${last} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last} a second`; // prettier-ignore
@@ -103,13 +105,13 @@ export function nextOf(
   verdicts: readonly SimVerdict[],
   reach: Reach | undefined,
 ) {
-  const { axis, values: loads } = loadsOf(plan);
-  const isSeveral = loads.length > 1;
+  const isSeveral = loadsOf(plan).values.length > 1;
   const name = settingOf(plan, 0);
   switch (otherLoads(plan, runs, verdicts)) {
     case 'lower':
       return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}. To see what it sustains, ${again(plan, reach, 'lower')}`; // prettier-ignore
     case 'longer':
+      if (reach !== undefined && reach.programs <= plan.programs) break;
       return `Too few programs to tell whether the highest loads are sustained: ${again(plan, reach, 'lower')}`;
     case 'higher':
       // Of a single load, the advice says why.
@@ -118,17 +120,30 @@ export function nextOf(
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
-  const [lowest = 0] = loads;
-  const seeds = seedsText(plan, Math.max(0, ...open.map(({ enough }) => Math.max(PAIRS_LAST, enough ?? 0) * Number(enough !== undefined)))); // prettier-ignore
-  const gap = from < 0 && verdicts.length > 0 ? gapOf(plan, runs) : undefined;
-  if (gap !== undefined)
-    return `The most that can be sustained lies between ${gap.join(' and ')} a second, where gains begin: run again with --rate ${gap.join('..')}${seeds || seedsText(plan, PAIRS_LAST)}.`; // prettier-ignore
-  if (seeds === '' && from === 0 && isSeveral) return `It may pay below, too: run again with --${axis} ${below(plan, lowest)}..${lowest}.`; // prettier-ignore
-  const onset = seeds === '' ? onsetOf(plan, runs, verdicts, from) : undefined;
-  if (onset !== undefined) return onset;
-  if (seeds === '') return undefined;
+  const wanted = Math.max(0, ...open.map(({ enough }) => Math.max(PAIRS_LAST, enough ?? 0) * Number(enough !== undefined))); // prettier-ignore
+  const gap = from < 0 ? gapOf(plan, verdicts) : undefined;
+  const between = gap && ranged(plan, gap, Math.max(wanted, PAIRS_LAST));
+  if (between !== undefined)
+    return `The most that can be sustained lies between ${gap?.join(' and ')} a second: to look for a gain there, ${between}.`;
+  const seeds = seedsText(plan, wanted);
+  if (seeds === '') return lowestOf(plan, runs, verdicts, from);
   const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
+}
+
+/** Where to look for the lowest load that pays, as a sentence. @param from place of the first that does; below 0: none */
+function lowestOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[], from: number) {
+  const { values: loads } = loadsOf(plan);
+  const [lowest = 0] = loads;
+  if (from < 0 || loads.length < 2) return undefined;
+  const next = ranged(plan, from === 0 ? [below(plan, lowest), lowest] : loads.slice(from - 1, from + 1));
+  if (from === 0) return next && `It may pay below, too: ${next}.`;
+  const [low = 0, high = 0] = loads.slice(from - 1);
+  const first = from * choicesOf(plan);
+  const [best = 0] = verdicts[from]?.better ?? [];
+  const { ratio } = compare(plan, runs, { first, other: first + best }).ratios.program_seconds.mean;
+  const isFar = high > ONSET_GAP * low && ratio !== null && ratio < LARGE;
+  return isFar ? next && `Gains begin between ${low} and ${high}: ${next}.` : undefined;
 }
 
 /** A further command where nothing is better at a load, as a sentence. */
@@ -138,11 +153,13 @@ export function furtherOf(plan: Plan, runs: readonly RunReport[], verdicts: read
   if (plan.isExact || load === undefined || loads.length > 1 || !verdicts.every(({ better }) => better.length === 0))
     return undefined;
   const isWhole = axis === 'concurrency' && load >= plan.programs;
-  if (isWhole || runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
+  const isOver = plan.variants.some((_, at) => overloadedSeeds(plan, runs, at).size > 0);
+  if (isWhole || isOver || runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
   const gate = isSweep(plan) ? 0 : (plan.variants[0]?.config.admission.gate ?? 0);
   if (gate > 0 && verdicts.some(({ losses }) => losses.length > 0))
     return `To learn whether the gate costs that, compare --gate ${gate},0.`;
-  return verdicts.length === 0 ? undefined : `A higher load may show a gain: run again with --${axis} ${load}..${above(plan, load)}.`; // prettier-ignore
+  const next = verdicts.length === 0 ? undefined : ranged(plan, [load, above(plan, load)]);
+  return next && `A higher load may show a gain: ${next}.`;
 }
 
 /** The option for more seeds, if runs leave room for more. */
@@ -151,24 +168,23 @@ function seedsText({ seeds, isExact, variants }: Plan, wanted: number): string {
   return isExact || count <= seeds.length ? '' : ` --seed 1..${count}`;
 }
 
-/** The highest load that some setting sustains and the next one, if all settings are overloaded there and it is far. */
-function gapOf(plan: Plan, runs: readonly RunReport[]): [number, number] | undefined {
-  const [rates, choices] = [ratesOf(plan), choicesOf(plan)];
-  const isSustained = (at: number) => Array.from({ length: choices }, (_, choice) => isHeld(plan, runs, at * choices + choice)).includes(true); // prettier-ignore
-  const above = rates.findIndex((_, at) => !isSustained(at));
-  const [low = 0, high = 0] = above < 1 ? [] : rates.slice(above - 1);
-  return high > GAP * low ? [low, high] : undefined;
+/** A command over a range of loads, with as many seeds as it has room for; undefined: with too few. */
+function ranged(plan: Plan, ends: readonly number[], wanted = 0): string | undefined {
+  const room = Math.floor(RUNS_MAX / (RANGE_VALUES * choicesOf(plan)));
+  const count = Math.min(room, Math.max(wanted, plan.seeds.length));
+  const seeds = count === plan.seeds.length ? '' : ` --seed 1..${count}`;
+  return count < Math.min(SEEDS_FEW, plan.seeds.length) ? undefined : `run again with --${loadsOf(plan).axis} ${ends.join('..')}${seeds}`; // prettier-ignore
 }
 
-/** Loads between which a large gain begins, and which are far apart, as a sentence. */
-function onsetOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[], from: number) {
-  const { axis, values: loads } = loadsOf(plan);
-  const [low = 0, high = 0] = from < 1 ? [] : loads.slice(from - 1);
-  const first = from * choicesOf(plan);
-  const [best = 0] = verdicts[from]?.better ?? [];
-  const { ratio } = compare(plan, runs, { first, other: first + best }).ratios.program_seconds.mean;
-  const isFar = high > ONSET_GAP * low && ratio !== null && ratio < LARGE;
-  return isFar ? `Gains begin between ${low} and ${high}: run again with --${axis} ${low}..${high}.` : undefined;
+/**
+ * The highest load that some setting sustains and the next one, if all settings are overloaded there, it is far, and
+ * none has lost by then.
+ */
+function gapOf(plan: Plan, verdicts: readonly SimVerdict[]): [number, number] | undefined {
+  const rates = ratesOf(plan);
+  const above = verdicts.findIndex(({ isHeld }) => !isHeld);
+  const [low = 0, high = 0] = above < 1 ? [] : rates.slice(above - 1);
+  return high > GAP * low && verdicts[above - 1]?.losses.length === 0 ? [low, high] : undefined;
 }
 
 const isClosed = ({ variants }: Plan): boolean => variants[0]?.arrivals.type === 'closed';

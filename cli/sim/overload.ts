@@ -9,15 +9,15 @@ const ENGINE_WAITS = 0.05;
 /** Share of the seeds that must agree. Where fewer do, the load is about the most that a setting sustains. */
 const AGREEING = 0.75;
 
-/** How many seeds find a variant overloaded, by the rule of load tests, and how many do not. */
+/** In how many seeds a variant is not overloaded, by the rule of load tests, and whether that tells. */
 export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
   const arrivals = variants[variant]?.arrivals;
   const signs = runs.filter((run) => run.variant === variant).map((run) => signOf(run, arrivals));
   const count = (sign: boolean | null) => signs.filter((each) => each === sign).length;
   const [overloaded, sustained, seeds] = [count(true), count(false), signs.length];
   const agree = (some: number) => some > 0 && some >= AGREEING * seeds;
-  const few = sustained + overloaded < seeds ? 'unknown' : 'split';
-  return { overloaded, sustained, seeds, state: agree(overloaded) ? 'overloaded' : agree(sustained) ? 'sustained' : few } as const; // prettier-ignore
+  const few = sustained + overloaded < AGREEING * seeds ? 'unknown' : 'split';
+  return { seeds, kept: seeds - overloaded, state: agree(overloaded) ? 'overloaded' : agree(sustained) ? 'sustained' : few } as const; // prettier-ignore
 }
 
 function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null {

@@ -33,8 +33,9 @@ export async function reachOf(
   if (direction === undefined || first === undefined || first.arrivals.type === 'trace') return undefined;
   const { arrivals } = first;
   const alone = meanOf(runs.filter(({ variant }) => variant === 0).map(aloneOf));
-  const count = Math.min(SEEDS, Math.floor(RUNS_MAX / (RANGE_VALUES * choicesOf(plan))));
-  const seeds = plan.seeds.length >= count ? plan.seeds : Array.from({ length: count }, (_, at) => at + 1);
+  const room = Math.floor(RUNS_MAX / (RANGE_VALUES * choicesOf(plan)));
+  const count = Math.min(room, Math.max(SEEDS, plan.seeds.length));
+  const seeds = plan.seeds.length === count ? plan.seeds : Array.from({ length: count }, (_, at) => at + 1);
   const programsFor = (load: number) => {
     if (arrivals.type === 'closed') return Math.max(plan.programs, Math.min(PROGRAMS_MAX, 2 * load));
     const needed = plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / load, alone_seconds: alone }) ?? 0); // prettier-ignore

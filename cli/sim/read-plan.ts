@@ -37,9 +37,11 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const seeds = isExact ? given.slice(0, 1) : given;
   checkRuns(command, { ...lists, seed: seeds });
   if (seeds.length < given.length) complain('seeds change nothing at recorded arrival times: run once');
+  const programs = countOf(flags, source, arrivals);
+  for (const text of vainOf(flags, lists, programs)) complain(text);
   return {
     source,
-    programs: countOf(flags, source, arrivals),
+    programs,
     gapMsMax: flags.gapMax ?? Infinity,
     conditions: flags.conditions,
     announceEnds: flags.announceEnds,
@@ -62,6 +64,22 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
   const saysWhat = flags.balancer !== undefined || axesOf(listsOf(flags)).some((axis) => axis !== 'policy' && isChoice(axis)); // prettier-ignore
   if (saysWhat) return [own];
   return flags.config === undefined ? COMPARED : ['pass-through', own === 'pass-through' ? 'plas' : own];
+}
+
+/** Options that change nothing here, in words. */
+function* vainOf(flags: SimFlags, { policy, engines }: Lists, programs: number) {
+  const gated = ['gate', 'hostGate', 'window', 'foresight', 'tenants', 'retention'] as const;
+  const named = gated.filter((name) => flags[name] !== undefined).map((name) => `--${name.replace('G', '-g')}`);
+  if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
+    yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
+  if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)
+    yield '--host-gate: no effect without --host-tokens';
+  if ((flags.balancer?.length ?? 0) > 1 && (engines ?? [1]).every((count) => count === 1) && flags.config === undefined)
+    yield '--balancer: no effect on one engine';
+  if (flags.programs !== undefined && programs < flags.programs)
+    yield `the recording has ${programs} programs: --rate or --concurrency plays them again`;
+  const most = Math.max(0, ...(flags.concurrency ?? []));
+  if (most > programs) yield `no more than the ${programs} programs of --programs run at a time: ${most} is the same`;
 }
 
 function checkPolicies(command: Command, { retention }: SimFlags, policies: readonly SimPolicyName[]): void {

@@ -1,5 +1,5 @@
 import { type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
-import { integer, leftAligned, percent } from '../../text/index.js';
+import { counted, integer, leftAligned, percent } from '../../text/index.js';
 import { type Axis, type Value, type Values, valuesText } from './axes.js';
 import type { SimDocument } from './document.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
@@ -64,7 +64,7 @@ function titleOf({ source, variants, lists, seeds, isExact }: Plan, programs: nu
       ? `seed ${seeds.join()}`
       : `means over seeds ${rangeText(seeds)}`;
   const of = source.type === 'workload' ? source.workload : source.file;
-  return `${of}: ${integer(programs)} programs ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`; // prettier-ignore
+  return `${of}: ${counted(programs, 'program')} ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`; // prettier-ignore
 }
 
 /** As the command line takes them. */

@@ -66,7 +66,10 @@ function programsText({ against, programs, counts, single, sustained }: Change, 
   const chance =
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
-  const more = verdict === 'unsure' ? moreOf(mean, margin, 'runs', sustained?.repetitions).text : '';
+  const more =
+    verdict === 'unsure' && sustained?.verdict !== 'more'
+      ? moreOf(mean, margin, 'runs', sustained?.repetitions).text
+      : '';
   const tail = verdictOf(p99, margin) === 'later' ? `, ${tailName(counts.programs)} ${outcomeOf(p99, margin)}` : '';
   return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${verdict === 'later' ? '' : tail}`;
 }

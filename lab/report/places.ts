@@ -58,25 +58,30 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     return at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [found];
   });
   const tried = compared.filter((each) => !each.isWorn);
-  const better = tried
-    .filter(({ verdict }) => verdict === 'sooner')
-    .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
+  const sooner = tried.filter(({ verdict }) => verdict === 'sooner').map((each) => ({ ...each, price: priceOf(each, margin) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
+  const worthy = sooner.filter(({ isSpared, price, ...each }) => isSpared || price.texts.length === 0 || timeOf(each) < SLIGHT); // prettier-ignore
+  // Others within the interval of the fastest may be as fast: of them, the one under which fewest programs fail.
+  const within = worthy[0]?.ratio.high ?? worthy[0]?.ratio.ratio ?? 0;
+  const alike = worthy.filter((each) => !each.isSpared && timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
+  const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
   const [best] = better;
-  const prices = better.map((each) => priceOf(each, margin));
   const losses = compared
     .flatMap(({ at, name, times: { sustained }, isOverloaded, verdict, ratio, over, ...each }) => {
       const isRarer = each.isWorn && !isOverloaded;
       if (verdict !== 'later' && !(each.isWorn && verdict === 'unsure') && !isRarer) return [];
       const load = isRarer ? ` ${sustained?.text ?? ''}` : each.isWorn ? ', overloaded' : '';
       const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : isRarer ? ', program times' : '';
-      return [{ at, factor: ratio.ratio ?? 1, texts: [`${name}${load}${slower}: ${ratioText(ratio)}${over}`] }];
+      const text = `${load}${slower}: ${ratioText(ratio)}${over}`;
+      return [{ at, name, text, factor: ratio.ratio ?? 1, texts: [`${name}${text}`] }];
     })
     .sort((a, b) => b.factor - a.factor);
-  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices, losses, enough, sentence: `${place}: ${[text, ...losses.flatMap(({ texts }) => texts)].join('; ')}.` }); // prettier-ignore
+  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), losses, enough, sentence: `${place}: ${[text, ...folded(losses)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated, each.times.sustained?.repetitions) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
-    const texts = unsure.map(({ name, ratio, over, more }) => `${name} ${ratioText(ratio)}${over}${more.text}`);
+    const texts = folded(unsure.map(({ name, ratio, over, more }) => ({ name, text: ` ${ratioText(ratio)}${over}${more.text}` }))); // prettier-ignore
+    const [slight] = sooner;
+    if (slight !== undefined) return say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.over}, too little for its price: ${slight.price.texts.join('; ')}`); // prettier-ignore
     // Of several settings the lines would be long: who pays is told of one.
     const [only, ...others] = tried;
     const isTold = others.length === 0 && only?.verdict !== 'later' && (isExact || only?.ratio.low !== null);
@@ -87,18 +92,35 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
       return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
     const same = tried.find(({ verdict }) => verdict === 'same');
-    const found = same === undefined ? `${first?.name} is fastest` : `no difference${same.over}`;
+    const found =
+      same === undefined
+        ? `${first?.name} is fastest`
+        : `no difference${worn.length > 0 ? ' in mean time' : ''}${same.over}`;
     return told(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
-  // Others within its interval may be as good.
-  const alike = better.filter(({ ratio, isSpared }) => !isSpared && (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0)); // prettier-ignore
+  const others = better.filter((each) => each !== best && !alike.includes(each));
   const gain = best.isSpared
     ? `${best.name} ${best.times.sustained?.text ?? ''}, program times`
     : `${alike.map(({ name }) => name).join(' or ')}, programs ${outcomeOf(best.ratio, margin)}:`;
+  const told = others.slice(0, OTHERS_MAX).map(({ name, ratio, isSpared }) => isSpared ? `${name} sustains it more often` : `${name} ${outcomeOf(ratio, margin)}`); // prettier-ignore
+  const more = others.length > told.length ? [`${others.length - told.length} more`] : [];
   const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
   const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
   const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
-  return say([`${gain} ${ratioText(best.ratio)}${best.over}`, ...drain, ...(prices[0]?.texts ?? [])].join('; '));
+  return say(
+    [`${gain} ${ratioText(best.ratio)}${best.over}`, ...drain, ...best.price.texts, ...told, ...more].join('; '),
+  );
+}
+
+/** Times over the first's from which on a gain is too slight to be paid for. */
+const SLIGHT = 0.95;
+const OTHERS_MAX = 2;
+const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? Infinity;
+
+/** Names before their texts, those of equal texts together. */
+function folded(items: readonly { readonly name: string; readonly text: string }[]): string[] {
+  const texts = [...new Set(items.map(({ text }) => text))];
+  return texts.map((text) => items.filter((item) => item.text === text).map(({ name }) => name).join(' and ') + text); // prettier-ignore
 }
 
 /** Times its p99 before from which on a kind of program pays: of few programs less is chance. */

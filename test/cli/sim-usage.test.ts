@@ -60,6 +60,25 @@ describe('maitred sim with wrong usage', () => {
     expect(errors[0]).toMatch(/^maitred: 1,008 runs \(3 of --rate x 4 of --window x 2 of --gate x 42 of --seed\)/);
   });
 
+  it.each([
+    [
+      '--concurrency 2 --policy pass-through --gate 0.5,1 --foresight declared',
+      /--gate, --foresight: no effect under pass-through/,
+    ],
+    ['--concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
+    ['--concurrency 2 --balancer sticky,least-loaded', /--balancer: no effect on one engine/],
+    ['--concurrency 48', /no more than the 2 programs .* run at a time: 48/],
+  ])('says what has no effect: %s', async (line, told) => {
+    const { code, errors } = await sim('--workload', 'chat', '--programs', '2', ...line.split(' '));
+    expect(code).toBe(0);
+    expect(errors).toEqual([expect.stringMatching(told)]);
+  });
+
+  it('says how many programs a recording has, where more are asked for', async () => {
+    const { errors } = await sim(...'--trace examples/programs.jsonl --programs 100 --policy plas'.split(' '));
+    expect(errors).toEqual([expect.stringMatching(/the recording has 24 programs: --rate or --concurrency/)]);
+  });
+
   it('names each wrong key of a workload’s file on a line of its own', async () => {
     const file = fileOf('own.yaml', 'workloads: { a: { kind: nonsense }, b: { kind: nonsense } }\n');
     const { code, errors } = await sim('--workload', file, '--rate', '1');

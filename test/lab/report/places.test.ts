@@ -14,9 +14,28 @@ const TERMS = { margin: 0.02, repeated: 'seeds', isExact: false };
 
 it('names what is worse where one other setting takes as long', () => {
   const told = (mean: number) => placeVerdict('At 1 a second', [tried('pass-through', 1), tried('plas', mean, 4)], TERMS).sentence; // prettier-ignore
-  expect(told(1)).toBe('At 1 a second: no difference; first token p99 4.0x slower (1 -> 4 s).');
+  expect(told(1)).toBe('At 1 a second: no difference in mean time; first token p99 4.0x slower (1 -> 4 s).');
   expect(placeVerdict('At 1 a second', [tried('pass-through', 1), tried('plas', 1)], TERMS).sentence).toBe(
     'At 1 a second: no difference.',
   );
   expect(told(1.1)).toBe('At 1 a second: pass-through is fastest; plas, programs 10 % slower: 1.10 (1.10–1.10).');
+});
+
+it('takes no slight gain at a price, but a slight one without', () => {
+  const told = (tail: number) =>
+    placeVerdict('At 1 a second', [tried('pass-through', 1), tried('plas', 0.96, tail)], TERMS);
+  expect(told(4)).toMatchObject({ better: [], sentence: 'At 1 a second: plas, programs 4 % faster: 0.96 (0.96–0.96), too little for its price: first token p99 4.0x slower (1 -> 4 s).' }); // prettier-ignore
+  expect(told(1)).toMatchObject({ better: [1], sentence: 'At 1 a second: plas, programs 4 % faster: 0.96 (0.96–0.96).' }); // prettier-ignore
+});
+
+it('takes the one under which fewest programs fail of those that are as fast, and names slower gains too', () => {
+  const all = [{ ...tried('a', 1), failed: 9 }, { ...tried('b', 0.5), failed: 5 }, { ...tried('c', 0.5), failed: 3 }, tried('d', 0.7)]; // prettier-ignore
+  const { better, sentence } = placeVerdict('At 1 a second', all, TERMS);
+  expect(better).toEqual([2, 1, 3]);
+  expect(sentence).toBe('At 1 a second: c or b, programs 2.0x faster: 0.50 (0.50–0.50); d 30 % faster.');
+});
+
+it('names settings with equal outcomes once', () => {
+  const all = [tried('a', 1), tried('b', 1.2), tried('c', 1.2)];
+  expect(placeVerdict('At 1 a second', all, TERMS).sentence).toBe('At 1 a second: a is fastest; b and c, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
 });
