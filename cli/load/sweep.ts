@@ -39,7 +39,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   const documents: LoadDocument[] = [];
   const played: Played[] = [];
   // Those of overloads wait for the loads above: one that is sustained belies them.
-  const held: PlaceVerdict[] = [];
+  const held: Played[] = [];
   const tell = (sentences: readonly string[]) => screen.write(plain(sentences.map((each) => `${each}\n`).join('')));
   let fault: unknown;
   for (const load of loads) {
@@ -53,12 +53,13 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     }
     documents.push(document);
     if (!document.complete) break;
-    const verdict = verdictOf(load, document);
-    played.push({ load, document, verdict });
-    if (rises(loads) && isOverloaded(document)) held.push(verdict);
+    const one = { load, document, verdict: verdictOf(load, document) };
+    played.push(one);
+    if (rises(loads) && (isOverloaded(document) || (held.length > 0 && !isTold(one)))) held.push(one);
     else {
-      tell(held.splice(0).map(({ place, sentence }) => (document.targets.some(keepsUp) ? `${place}: ${BELIED}` : sentence))); // prettier-ignore
-      tell([verdict.sentence]);
+      const isSustained = sustains(one);
+      tell(held.splice(0).map((each) => (isSustained && isOverloaded(each.document) ? beliedOf(each) : each.verdict.sentence))); // prettier-ignore
+      tell([one.verdict.sentence]);
     }
     const gone = document.targets.find(({ gone_after_seconds: seconds }) => typeof seconds === 'number');
     if (gone === undefined) continue;
@@ -66,7 +67,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     fault = new Error(`${load.place}: ${gone.url} went away`);
     break;
   }
-  tell(held.map(({ sentence }) => sentence));
+  tell(held.map(({ verdict }) => verdict.sentence));
   if (documents.length > 0) {
     const complete = played.length === loads.length;
     const textOf = (width: number) => textFor(first, documents, played, complete, width);
@@ -76,9 +77,15 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   return documents;
 }
 
-const BELIED = 'too few programs to tell: the queue grew, but not under a higher load.';
+/** What is said of an overload below a load that is sustained. */
+function beliedOf({ document: { targets, ab }, verdict: { place } }: Played): string {
+  const figures = ab === null ? targets.map((target) => `; ${figuresOf(target)}`).join('') : '';
+  return `${place}: too few programs to tell: the queue grew, but not under a higher load${figures}.`;
+}
 
 const isOverloaded = ({ targets }: LoadDocument): boolean => targets.every(({ queue_grew }) => queue_grew === true);
+const isTold = ({ load, document }: Played): boolean => programsToTell(load, document) === 0;
+const sustains = (one: Played): boolean => isTold(one) && one.document.targets.some(keepsUp);
 const rises = (loads: readonly Load[]): boolean => isRising(loads.map(({ value }) => value ?? 0));
 const isOpen = ({ options }: Load): boolean => options.arrivals.type === 'open';
 
@@ -203,8 +210,10 @@ function conclusionOf(played: readonly Played[]): string[] {
 
 /** The number of programs that tells of every load; undefined: all is told. */
 function counselOf(played: readonly Played[], rising: boolean): string[] | undefined {
-  const top = rising ? played.findLastIndex(({ document }) => document.targets.some(keepsUp)) : -1;
-  const open = played.flatMap(({ load, document }, at) => {
+  const top = rising ? played.findLastIndex(sustains) : -1;
+  // Nothing is sustained above an overload.
+  const overload = played.findIndex(({ document }, at) => rising && at > top && isOverloaded(document));
+  const open = played.slice(0, overload === -1 ? undefined : overload).flatMap(({ load, document }, at) => {
     const isBelied = at < top && isOverloaded(document);
     const twice = roundUp((2 * Math.max(...document.targets.map(({ programs }) => programs))) / document.runs);
     const programs = Math.max(programsToTell(load, document), isBelied ? twice : 0);

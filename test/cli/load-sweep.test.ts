@@ -125,13 +125,20 @@ describe('a sweep of one target', () => {
 
   it('tells nothing of an overload below a load that is sustained', async () => {
     const grown = { seconds: [5], grew: [true] };
-    const { lines } = await printed({ seconds: [5] }, grown, grown, { seconds: [5] });
+    const few = { seconds: [5], lasted: 6 };
+    const { lines } = await printed({ seconds: [5] }, grown, few, { seconds: [5] });
     expect(lines.slice(3, 7)).toEqual([
-      'At 2 a second: too few programs to tell: the queue grew, but not under a higher load.',
-      'At 3 a second: too few programs to tell: the queue grew, but not under a higher load.',
+      'At 2 a second: too few programs to tell: the queue grew, but not under a higher load; programs 5 s on average, max 5; first token p50 5 s, max 5.',
+      'At 3 a second: too few programs to tell: they arrived for 6 s, and one alone takes 4 s; programs 5 s on average, max 5; first token p50 5 s, max 5.',
       'At 4 a second: kept up; programs 5 s on average, max 5; first token p50 5 s, max 5.',
-      'Too few programs to tell whether 2 or 3 a second can be sustained: use --programs 60.',
+      'Too few programs to tell whether 2 or 3 a second can be sustained: use --programs 120.',
     ]);
+  });
+
+  it('takes an overload for one below a load of which nobody can tell', async () => {
+    const { lines } = await printed({ seconds: [2] }, { seconds: [5], grew: [true] }, { seconds: [5], lasted: 6 });
+    expect(lines[3]).toBe('At 2 a second: overloaded, 1.5 programs a second ended.');
+    expect(lines[5]).toBe('Sustained: up to 1 a second. Try --rate 1..2.');
   });
 
   it('names the same statistics as its table, and says what its rates are over', async () => {
