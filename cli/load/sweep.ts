@@ -77,7 +77,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   return documents;
 }
 
-/** What is said of an overload below a load that is sustained. */
+/** The verdict on an overload below a load that is sustained. */
 function beliedOf({ document: { targets, ab }, verdict: { place } }: Played): string {
   const figures = ab === null ? targets.map((target) => `; ${figuresOf(target)}`).join('') : '';
   return `${place}: too few programs to tell: the queue grew, but not under a higher load${figures}.`;

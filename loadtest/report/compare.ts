@@ -13,12 +13,12 @@ export class ComparisonError extends Error {
 
 const figures = z.looseObject({ count: z.number(), mean: z.number().nullable() });
 
-/** The marks that tell a document of `maitred load --json` from other JSON, and from that of a run that was stopped. */
+/** The marks that tell a document of `maitred load --json` from other JSON. */
 const comparable = z.looseObject({
   version: z.literal(1),
-  complete: z.literal(true),
+  complete: z.boolean(),
   settings: z.record(z.string(), z.unknown()),
-  targets: z.tuple([z.looseObject({ by_run: z.array(z.looseObject({ program_seconds: figures, ttft_seconds: figures })) })]), // prettier-ignore
+  targets: z.array(z.looseObject({ by_run: z.array(z.looseObject({ program_seconds: figures, ttft_seconds: figures })) })).min(1), // prettier-ignore
 });
 
 /**
@@ -51,9 +51,15 @@ export function compareDocuments(
   return { ...documents[0], targets, ab, warnings, slo: [] };
 }
 
+const isSweep = (value: unknown): boolean => z.looseObject({ loads: z.array(z.unknown()) }).safeParse(value).success;
+
 function read(value: unknown, name: string): LoadDocument {
-  if (!comparable.safeParse(value).success)
-    throw new ComparisonError(`${name} is no document of maitred load --json with one target, or one of an older version, or of a run that was stopped`); // prettier-ignore
+  const refuse = (why: string) => new ComparisonError(`${name} ${why}`);
+  const { data } = comparable.safeParse(value);
+  if (isSweep(value)) throw refuse('has several loads: compare documents of one load each');
+  if (data === undefined) throw refuse('is no document of maitred load --json, or one of an older version');
+  if (data.targets.length > 1) throw refuse('has two targets, compared already: compare documents of one target each');
+  if (!data.complete) throw refuse('is of a run that was stopped: measure it again');
   const document = value as LoadDocument;
   return { ...document, targets: document.targets.map((target) => ({ ...target, name })) };
 }

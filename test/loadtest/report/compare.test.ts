@@ -51,9 +51,16 @@ describe('the comparison of two documents', () => {
     const two = document({ targets: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] });
     const [target] = good['targets'] as [object];
     const old = { ...good, targets: [{ ...target, by_run: undefined }] };
-    for (const bad of [null, [], {}, 'x', old, { ...good, version: 2 }, two]) {
-      expect(() => compareDocuments(bad, good, NAMES, MARGIN)).toThrow(ComparisonError);
-      expect(() => compareDocuments(good, bad, NAMES, MARGIN)).toThrow(ComparisonError);
+    const mistaken = 'is no document of maitred load --json, or one of an older version';
+    const why: [unknown, string][] = [
+      ...[null, [], {}, 'x', old, { ...good, version: 2 }].map((bad): [unknown, string] => [bad, mistaken]),
+      [two, 'has two targets, compared already: compare documents of one target each'],
+      [{ ...good, complete: false }, 'is of a run that was stopped: measure it again'],
+      [{ version: 1, complete: true, loads: [good] }, 'has several loads: compare documents of one load each'],
+    ];
+    for (const [bad, told] of why) {
+      expect(() => compareDocuments(bad, good, NAMES, MARGIN)).toThrow(new ComparisonError(`before ${told}`));
+      expect(() => compareDocuments(good, bad, NAMES, MARGIN)).toThrow(new ComparisonError(`after ${told}`));
     }
   });
 });
