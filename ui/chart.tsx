@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { clock, count, tokens } from './format.js';
+import { latestOf } from './select.js';
 
 export interface Curve {
   readonly name: string;
@@ -60,8 +61,7 @@ export function Chart(props: ChartProps) {
         <b>{name}</b>
         {curves.map((curve) => (
           <span key={curve.name} style={{ '--curve': `var(${curve.colour})` }} class="curve">
-            {curve.name}{' '}
-            {told(at === null ? curve.values.findLast((value) => value !== null) : curve.values[at], format)}
+            {curve.name} {told(at === null ? latestOf(curve.values) : curve.values[at], format)}
           </span>
         ))}
         {at !== null && <span>{timeAndMarks(props, at)}</span>}

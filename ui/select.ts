@@ -10,6 +10,12 @@ export function inOrder(rows: readonly EndedProgram[], sort: string): EndedProgr
   return rows.toSorted((a, b) => sign * (a[field] - b[field]));
 }
 
+/** Steps of the history that count as now: the latest may be too young to have a value. */
+const STEPS_NOW = 3;
+
+export const latestOf = (values: readonly (number | null)[]): number | undefined =>
+  values.slice(-STEPS_NOW).findLast((value) => value !== null) ?? undefined;
+
 const RUNNING: readonly Engine['state'][] = ['up', 'probation', 'draining'];
 
 /** The use of the engines that run calls, and their bounds; null: there is none, or one without a limit. */

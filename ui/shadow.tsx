@@ -40,7 +40,7 @@ export function Shadow() {
           ? 'No estimate is made: shadow.enabled is false.'
           : latest
             ? 'Replayed in a simulation of these engines, made anew each minute while calls end. Calls arrive there as they did: where clients begin a program only once another has ended, the true difference is smaller.'
-            : 'An estimate follows about a minute after calls begin.'}
+            : 'No estimate yet: it takes a minute, and 20 programs that began and ended since the last start, reload or change of engines. Calls in the background, such as lines of batches, do not count.'}
       </p>
     </div>
   );

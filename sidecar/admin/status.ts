@@ -61,7 +61,7 @@ export function statusOf(
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
-    ...lossesIn(totals.shadow, config.admission.gate, isPast ? ageMs : 0).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
+    ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster), 'docs/CLUSTER.md#failures says what goes on without it'),
@@ -90,14 +90,14 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
   return { title, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
 }
 
-/** The pools in which even the upper end of the estimate is slower than no scheduling. @param ageMs of an estimate that no calls have renewed */
+/** The pools in which even the upper end of the estimate is slower than no scheduling. @param ageMs since it was made: the load may be another now */
 const lossesIn = (shadow: TotalsAnswer['shadow'], gate: number, ageMs: number) =>
-  (shadow?.pools ?? []).flatMap(({ models, programs, calls, gain }, _, { length }) => {
+  shadow === null ? [] : shadow.pools.flatMap(({ models, programs, calls, gain }, _, { length }) => {
     if (gain === null || gain.ratio_high >= 1) return [];
     const [slower, least, most] = [gain.ratio, gain.ratio_high, gain.ratio_low].map((ratio) => (1 / ratio).toFixed(2));
     const of = length > 1 ? ` of ${models.join(', ')}` : '';
     const remedy = calls < CALLS_ALONE * programs ? INDEPENDENT : gate === 0 ? UNGATED : GATED;
-    const text = `${ageMs > 0 ? `Until ${span(ageMs)} ago, p` : 'P'}rograms${of} end${ageMs > 0 ? 'ed' : ''} an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at ${remedy === GATED ? 'admission.gate' : 'policy.name'}.`;
+    const text = `In the ${span(1000 * shadow.window_seconds)} until ${span(ageMs)} ago, programs${of} ended an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at ${remedy === GATED ? 'admission.gate' : 'policy.name'}.`;
     return [{ text, remedy }];
   }); // prettier-ignore
 

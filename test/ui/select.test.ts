@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
-import { failuresOf, inOrder, sortOf, sumsOf } from '../../ui/select.js';
+import { failuresOf, inOrder, latestOf, sortOf, sumsOf } from '../../ui/select.js';
 import { typeHint, typeName } from '../../ui/words.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
@@ -44,6 +44,10 @@ it('has ended programs in the order of the view, and leaves the list as it was',
 it('sorts present programs by their wait, ended ones by their end, unless another column is chosen', () => {
   expect([sortOf({ tab: '', sort: '' }), sortOf({ tab: 'ended', sort: '' })]).toEqual(['-current_wait_seconds', '-ended_at']); // prettier-ignore
   expect(sortOf({ tab: 'ended', sort: 'calls' })).toBe('calls');
+});
+
+it('has no figure for now once the last one is a few steps old', () => {
+  expect([[1, 2, null], [1, null, null], [1, null, null, null], []].map(latestOf)).toEqual([2, 1, undefined, undefined]); // prettier-ignore
 });
 
 it('calls an agent type by its own name, or shows a hash in short and says what it is', () => {

@@ -77,7 +77,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const losing = await world([await fakeEngine()], {}, { shadow: slower() });
     await page.goto(`${losing.adminUrl}/ui/programs/nope`);
     await see('No present program matches “nope”; see those that have ended.');
-    await page.locator('.status .warn', { hasText: 'end an estimated 1.25x slower' }).waitFor();
+    await page.locator('.status .warn', { hasText: 'ended an estimated 1.25x slower' }).waitFor();
     await see(/^What helps: contexts that are short/);
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
@@ -100,6 +100,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const plain = await world([engine]);
     await page.goto(`${plain.adminUrl}/ui`);
     await see('No estimate is made: shadow.enabled is false.');
+    const early = await world([engine], {}, { shadow: { ...none, latest: () => undefined } });
+    await page.goto(`${early.adminUrl}/ui`);
+    await see(/^No estimate yet: it takes a minute, and 20 programs/);
   });
 
   it('shows names as they are', async () => {
