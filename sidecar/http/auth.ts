@@ -39,7 +39,7 @@ export class Auth {
     const digest = sha256(typeof given === 'string' ? given : '');
     let tenant: TenantId | undefined;
     for (const key of this.#keys) if (timingSafeEqual(key.digest, digest)) tenant = key.tenant;
-    if (tenant === undefined) throw new GatewayError('unauthorized', 'The API key is missing or unknown.');
+    if (tenant === undefined) throw unauthorized(headers, 'The API key is missing or unknown.');
     return tenant;
   }
 
@@ -56,7 +56,7 @@ export class Auth {
   checkAdmin(headers: IncomingHttpHeaders): void {
     if (this.#adminDigest !== undefined) {
       if (timingSafeEqual(this.#adminDigest, sha256(bearer(headers) ?? ''))) return;
-      throw new GatewayError('unauthorized', 'The admin token is missing or wrong.');
+      throw unauthorized(headers, 'The admin token is missing or wrong.');
     }
     if (!this.#adminIsOpen) {
       throw new GatewayError(
@@ -70,6 +70,10 @@ export class Auth {
 
 const bearer = (headers: IncomingHttpHeaders): string | undefined =>
   /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+
+/** @param text the fault, unless it is in the form of the header */
+const unauthorized = (headers: IncomingHttpHeaders, text: string): GatewayError =>
+  new GatewayError('unauthorized', headers.authorization === undefined || bearer(headers) !== undefined ? text : 'The Authorization header must be `Bearer KEY`.'); // prettier-ignore
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 

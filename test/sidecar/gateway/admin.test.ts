@@ -29,6 +29,8 @@ describe('API keys', () => {
         const got = await post(path, '{}', headers);
         expect([got.status, got.headers['x-maitred-reason']]).toEqual([401, 'unauthorized']);
         expect(got.headers['www-authenticate']).toBe('Bearer');
+        const isMalformed = ['key-a', 'Bearer '].includes((headers as { authorization?: string }).authorization ?? '');
+        expect(got.text.includes('must be `Bearer KEY`')).toBe(isMalformed);
       }
     }
     expect((await ask('/v1/models')).status).toBe(401);
