@@ -85,5 +85,5 @@ export interface Api {
   /** Where its clients look for the id of a request, besides `x-request-id`. */
   readonly idHeader?: string;
   /** Ends a stream after a failure. @param reader absent if the client has seen no event */
-  errorEvent(error: GatewayError, reader?: StreamReader): string;
+  errorEvent(error: GatewayError, requestId: string, reader?: StreamReader): string;
 }

@@ -36,7 +36,7 @@ export const messages: Api = {
     type === 'error' && isObject(error) && [error['type'], error['message']].every((text) => typeof text === 'string'),
   errorBody: anthropicErrorBody,
   idHeader: 'request-id',
-  errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
+  errorEvent: (error, requestId) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error, requestId))}\n\n`,
 };
 
 /** Anthropic's counting of tokens. It has no conversation, or it would take the place of the call that it precedes. */

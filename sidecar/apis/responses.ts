@@ -58,7 +58,7 @@ export const responses: Api = {
   readStream: (_facts, wantsMessage) => new ResponseReader(wantsMessage),
   ...openaiErrors,
 
-  errorEvent(error, reader) {
+  errorEvent(error, _requestId, reader) {
     const response = {
       ...NO_RESPONSE,
       ...(reader instanceof ResponseReader && reader.response),

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Api, StreamReader } from '../apis/api.js';
 import type { GatewayError } from '../errors.js';
 import { limitSilence, sendError, writeFrom, type Source } from '../http/answer.js';
+import { requestIdOf } from '../http/headers.js';
 import { SSE_HEADERS, sseComment } from '../http/sse.js';
 
 /**
@@ -72,7 +73,7 @@ export class Reply {
 
   /** Ends the reply with an error: an event in an open stream, else a status. @param reader has followed the stream */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
-    if (this.streaming) return this.end(this.api.errorEvent(error, reader));
+    if (this.streaming) return this.end(this.api.errorEvent(error, requestIdOf(this.request), reader));
     this.#finish(error.status);
     sendError(this.request, this.response, error, this.api, headers);
   }

@@ -157,8 +157,9 @@ export class Relay implements AnswerSink, Active {
   #fail(error: GatewayError): void {
     if (this.#status === 0) return this.#settle(error);
     // Half an answer must not look complete: an error event ends a stream, otherwise the connection breaks.
-    if (this.#isEventStream) this.asked.response.end(this.asked.api.errorEvent(error));
-    else this.asked.response.destroy();
+    const { request, response, api } = this.asked;
+    if (this.#isEventStream) response.end(api.errorEvent(error, requestIdOf(request)));
+    else response.destroy();
     this.#settle(undefined);
   }
 

@@ -85,7 +85,7 @@ function stream(path: string, input: Buffer): void {
     const reader: StreamReader = api(path).readStream(facts, true);
     const splitter = new SseSplitter((event) => reader.push(event));
     const out = [...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()];
-    const error = api(path).errorEvent(new GatewayError('engine_failed', 'x'), reader);
+    const error = api(path).errorEvent(new GatewayError('engine_failed', 'x'), 'r1', reader);
     return { bytes: Buffer.concat(out).toString('latin1'), facts: reader.facts(), complete: reader.complete, error };
   };
   const whole = follow([input]);

@@ -14,7 +14,7 @@ describe('errors', () => {
       });
     }
     expect(chat.errorBody(new GatewayError('internal', 'x'))).toMatchObject({ error: { param: null } });
-    expect(chat.errorEvent(error('engine_failed'))).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
+    expect(chat.errorEvent(error('engine_failed'), 'r1')).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
   });
 
   it.each<[ErrorCode, string]>([
@@ -34,7 +34,7 @@ describe('errors', () => {
     const expected = { type: 'error', error: { type, message: 'text' } };
     expect(messages.errorBody(error(code))).toEqual(expected);
     expect(api('/v1/messages/count_tokens').errorBody(error(code))).toEqual(expected);
-    expect(messages.errorEvent(error(code))).toBe(`event: error\ndata: ${JSON.stringify(expected)}\n\n`);
+    expect(messages.errorEvent(error(code), 'r1')).toBe(`event: error\ndata: ${JSON.stringify({ ...expected, request_id: 'r1' })}\n\n`); // prettier-ignore
   });
 
   it.each<[Reject['refusal'], number | undefined, number]>([

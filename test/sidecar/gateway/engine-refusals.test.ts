@@ -5,7 +5,7 @@ import { DONE_EVENT, JSON_TYPE, MODEL, TEXT_EVENT, lone, stream, replies, it } f
 
 const eventOf = (path: string, status: number, said: object, secrets: readonly string[] = []): unknown => {
   const body = Buffer.from(JSON.stringify(said));
-  const event = apiFor(path)!.errorEvent(refusalOf(status, body, { path, secrets }));
+  const event = apiFor(path)!.errorEvent(refusalOf(status, body, { path, secrets }), 'r1');
   return JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '');
 };
 
@@ -18,7 +18,7 @@ describe('a refusal of an engine in a stream that comments have opened', () => {
     const failed = { response: { error: { code: 'context_length_exceeded', message: tooLong.message } } };
     expect(eventOf('/v1/responses', 400, { error: tooLong })).toMatchObject(failed);
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Later.' } };
-    expect(eventOf('/v1/messages', 529, overloaded)).toEqual(overloaded);
+    expect(eventOf('/v1/messages', 529, overloaded)).toEqual({ ...overloaded, request_id: 'r1' });
   });
 
   it.each([
@@ -30,7 +30,11 @@ describe('a refusal of an engine in a stream that comments have opened', () => {
     const message = 'No.';
     const said = { error: { message } };
     expect(eventOf('/v1/chat/completions', status, said)).toEqual({ error: { message, type, code, param: null } });
-    expect(eventOf('/v1/messages', status, said)).toEqual({ type: 'error', error: { type: claude, message } });
+    expect(eventOf('/v1/messages', status, said)).toEqual({
+      type: 'error',
+      request_id: 'r1',
+      error: { type: claude, message },
+    });
   });
 
   it('says its status if it has no words, and no secret if it has', () => {
