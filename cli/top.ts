@@ -32,7 +32,7 @@ export function addTopCommand(program: Command): void {
     .addOption(SORT.default('-waits'))
     .option(
       '--filter <words>',
-      'programs whose names contain these; also tenant:NAME, engine:ID, state:active (or waiting, running, idle)',
+      'programs whose names contain these; also tenant:NAME, engine:ID, state:active (or waiting, ending, running, idle)',
       filter,
       '',
     )

@@ -56,7 +56,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** Errors whose message says no more than its code and the engine's address. */
-const PLAIN: Readonly<Record<string, string>> = {
+export const PLAIN: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   ETIMEDOUT: 'connection timed out',

@@ -53,7 +53,7 @@ export function statusOf(
     texts.map((text) => ({ about, level, text, ...(remedy !== undefined && { remedy }) }));
   const parts = [
     ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : [], 'it ends once its calls have: send further ones to another gateway'),
-    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[.?]?$/, '.')}`], 'correct the file, and reload it (SIGHUP)'),
+    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...said('engines', 'bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...said('engines', 'good', away.slice(0, DOWN_SHOWN).map(troubleInWords)),

@@ -71,7 +71,10 @@ const limits = z
     queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', {
       default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
     }),
-    attemptsMax: note(count(1, 100).default(shipped.attemptsMax), 'Attempts of a call on engines that fail it.'),
+    attemptsMax: note(
+      count(1, 100).default(shipped.attemptsMax),
+      'Attempts of a call on engines that fail it; refused connections do not count.',
+    ),
     pastCalls: fixed(count(0, 1e7).default(20_000), 'Ended calls to remember for the page; 0: none.'),
     watchersMax: note(count(0, 10_000).default(32), 'Most open pages and other clients of `/stream`.'),
     enginesFailedMax: note(count(1, 100).default(shipped.enginesFailedMax), 'Most engines that may fail one call.'),

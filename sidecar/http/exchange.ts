@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { GatewayError } from '../errors.js';
+import { GatewayError, PLAIN } from '../errors.js';
 
 /**
  * Cause of a failed exchange:
@@ -200,7 +200,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 const CLOSED: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 function messageOf(code: string, isInAnswer: boolean): string {
-  if (!CLOSED.has(code)) return `The engine failed: ${code}.`;
+  if (!CLOSED.has(code)) return `The engine failed: ${PLAIN[code] ?? code}.`.replace(/\?\.$/, '?');
   return `The engine closed the connection ${isInAnswer ? 'in the middle of the' : 'before its'} answer.`;
 }
 

@@ -178,20 +178,20 @@ describe('SIGHUP', () => {
     writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\npolicy: {name: pass-through}\n`);
     const maitred = new Maitred(['serve', '--config', file, '--port', '0']);
     const url = await maitred.url();
-    writeFileSync(file, 'policy: {name: plas, levls: 3}\n');
+    writeFileSync(file, 'policy: {name: plas, tenantWeigts: 3}\n');
     maitred.kill('SIGHUP');
     const refused = await maitred.logged('reload refused');
-    expect(refused['problems']).toMatchObject([{ path: 'policy.levls' }]);
+    expect(refused['problems']).toMatchObject([{ path: 'policy.tenantWeigts' }]);
     expect(refused).not.toHaveProperty('err');
     expect((await configured(url)).policy.name).toBe('pass-through');
     expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
     const told = async () => {
       const { status } = (await (await fetch(`${url}/gateway`)).json()) as GatewayState;
       const metrics = await (await fetch(`${url}/metrics`)).text();
-      return [status.level, /last reload was refused.*levls/.test(status.text), / ([01])$/.exec(/^maitred_config_last_reload_successful.*/m.exec(metrics)![0])![1]]; // prettier-ignore
+      return [status.level, /last reload was refused.*did you mean tenantWeights\? /.test(status.text), / ([01])$/.exec(/^maitred_config_last_reload_successful.*/m.exec(metrics)![0])![1]]; // prettier-ignore
     };
     expect(await told()).toEqual(['warn', true, '0']);
-    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"warning","subject":"gateway","found":"The last reload was refused[^"]*levls[^"]*","advice":"correct the file/); // prettier-ignore
+    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"warning","subject":"gateway","found":"The last reload was refused[^"]*tenantWeigts[^"]*","advice":"correct the file/); // prettier-ignore
     writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\n`);
     maitred.kill('SIGHUP');
     await expect.poll(told).toEqual(['good', false, '1']);
