@@ -39,3 +39,19 @@ it.each([
   const data = pausesMs.map(() => 'data');
   expect(heard(pausesMs)).toEqual(['head', ...data, 'The engine has been silent for 150 ms.']);
 });
+
+it('names a refused connection in words, and other faults by their codes', () => {
+  const messageOf = (code: string) => {
+    const heard: string[] = [];
+    const failed = (error: Error) => heard.push(error.message);
+    const sink = { head: () => undefined, data: () => undefined, end: () => undefined, failed };
+    const engine = new Agent();
+    engine.dispatch = () => true;
+    const request = { method: 'POST', path: '/', headers: [], body: null };
+    const exchange = new Exchange(engine, request, { firstByteMs: 300, idleMs: 150, decode: false }, sink);
+    exchange.onResponseError(CONTROLLER, Object.assign(new Error('no'), { code }));
+    return heard;
+  };
+  expect(messageOf('ECONNREFUSED')).toEqual(['The engine failed: connection refused.']);
+  expect(messageOf('EPROTO')).toEqual(['The engine failed: EPROTO.']);
+});
