@@ -8,28 +8,25 @@ interface CommandProps {
   readonly label?: string;
   /** To be confirmed first. */
   readonly question?: string;
-  /** Told when it was taken and nothing else shows that. */
-  readonly done?: string;
   readonly isOff?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A button that sends a command to the gateway, and says what was wrong with it. */
-export function Command({ path, label, question, done = '', isOff = false, children }: CommandProps) {
-  const outcome = useSignal({ style: '', text: '' });
+export function Command({ path, label, question, isOff = false, children }: CommandProps) {
+  const problem = useSignal<string | undefined>(undefined);
   const send = async () => {
     if (question !== undefined && !confirm(question)) return;
-    const problem = await post(path);
-    outcome.value = problem === undefined ? { style: 'quiet', text: done } : { style: 'warn', text: problem };
+    problem.value = await post(path);
   };
   return (
     <>
       <button type="button" aria-label={label} disabled={isOff} onClick={() => void send()}>
         {children}
       </button>
-      {outcome.value.text !== '' && (
-        <span class={outcome.value.style} role="alert">
-          {outcome.value.text}
+      {problem.value !== undefined && (
+        <span class="warn" role="alert">
+          {problem.value}
         </span>
       )}
     </>

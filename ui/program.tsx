@@ -4,9 +4,15 @@ import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { MEANINGS, isAlike, nameOf, typeName } from './words.js';
+import { MEANINGS, isAlike, levelOf, nameOf, typeName } from './words.js';
 
 const ACTIVE_SHOWN = 20;
+const ENDINGS: Readonly<Record<EndedProgram['cause'], string>> = {
+  operator: 'An operator ended it',
+  ended: 'Its client said that it was over',
+  expired: 'Its lease is over',
+  evicted: 'The table of programs was full',
+};
 
 /** One program: why its calls wait, its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -35,18 +41,22 @@ export function ProgramView() {
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
       {detail === null && <Gone row={gone} />}
+      {typeof detail?.ending === 'string' && (
+        <p class="warn">{ENDINGS[detail.ending]}. It ends with the calls that it has.</p>
+      )}
       {active.length > 0 && <ActiveCalls active={active} />}
       {more > 0 && <p class="quiet">{count(more)} later calls are active too.</p>}
       {detail && (
         <>
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
-          <Command
-            path={`/programs/${encodeURIComponent(detail.key)}/end?by=operator`}
-            question={`End ${brief(detail.id, 80)}? Its running calls finish. Its next call begins a new program, which starts at level 0.`}
-            {...(detail.active_calls > 0 && { done: 'It ends with the calls that it has.' })}
-          >
-            End this program
-          </Command>
+          {detail.ending === null && (
+            <Command
+              path={`/programs/${encodeURIComponent(detail.key)}/end?by=operator`}
+              question={`End ${brief(detail.id, 80)}? Its running calls finish. Its next call begins a new program, which starts at level 0.`}
+            >
+              End this program
+            </Command>
+          )}
         </>
       )}
       <TimeLine past={past} active={active} />
@@ -76,7 +86,7 @@ function factsOf(row: ProgramDetail): Fact[] {
     ['Agent type', typeName(row.agent_type), MEANINGS.type],
     ['Model', row.model ?? '–'],
     ['Identified by', row.identified_by ?? '–'],
-    ['Level', String(row.level), MEANINGS.level],
+    ['Level', levelOf(row), MEANINGS.level],
     ['Service', duration(row.attained_service_seconds), MEANINGS.service],
     ['Queued', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
     ['Engine', row.engine ?? '–'],
@@ -120,11 +130,11 @@ function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
     <ul class="calls ended">
       {rows.map(({ call, said: [outcome, reason = ''] }, at) => (
         <li key={call.call} class={call.outcome}>
-          {reason !== '' && !isAlike(reason, rows[at - 1]?.said[1]) && <p class="reason">{reason}</p>}
           <p class="when">
             <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{outcome}</span>{' '}
             <span class="quiet">{call.call}</span>
           </p>
+          {reason !== '' && !isAlike(reason, rows[at - 1]?.said[1]) && <p class="reason">{reason}</p>}
         </li>
       ))}
     </ul>

@@ -17,13 +17,13 @@ import {
 } from './state.js';
 import { Table, type Column, type Entry, type TableProps } from './table.js';
 import { inOrder, sortOf } from './select.js';
-import { MEANINGS, UNANSWERED, nameOf, namedBy, typeHint, typeName } from './words.js';
+import { MEANINGS, UNANSWERED, levelOf, nameOf, namedBy, typeHint, typeName } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, isText: true }, // prettier-ignore
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf },
   { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, isText: true },
-  { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: (row) => String(row.level) },
+  { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: levelOf },
   { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', from: 'desk', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
   { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) }, // prettier-ignore
   { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), isText: true },

@@ -35,13 +35,17 @@ export function namedBy({ identified_by: source }: Named): string {
   return source === 'none' ? 'named by nothing: a program of one call' : `named by ${source}`;
 }
 
+/** As `top` has it: a queue orders no background calls. */
+export const levelOf = ({ background, level }: Pick<Program, 'background' | 'level'>): string =>
+  background ? 'bg' : String(level);
+
 /** Programs whose last call was refused or failed, or was left by its client. */
 export const UNANSWERED = 'ended without an answer';
 
 /** Of columns and figures. */
 export const MEANINGS = {
   level:
-    'Queue of its calls, or of its next one: of those that wait for room, 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too',
+    'Queue of its calls, or of its next one: of those that wait for room, 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too. bg: in the background, after all others',
   service: 'Engine time of its calls that have ended, together',
   type: 'Agent type: programs that begin with the same instructions and tools, or name the same x-maitred-workflow. What was learnt of some orders the others',
 };

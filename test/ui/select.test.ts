@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
 import { failuresOf, inOrder, latestOf, sortOf, sumsOf } from '../../ui/select.js';
-import { typeHint, typeName } from '../../ui/words.js';
+import { levelOf, typeHint, typeName } from '../../ui/words.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
   id,
@@ -48,6 +48,10 @@ it('sorts present programs by their wait, ended ones by their end, unless anothe
 
 it('has no figure for now once the last one is a few steps old', () => {
   expect([[1, 2, null], [1, null, null], [1, null, null, null], []].map(latestOf)).toEqual([2, 1, undefined, undefined]); // prettier-ignore
+});
+
+it('has no level for a program in the background', () => {
+  expect([true, false].map((background) => levelOf({ background, level: 3 }))).toEqual(['bg', '3']);
 });
 
 it('calls an agent type by its own name, or shows a hash in short and says what it is', () => {

@@ -137,7 +137,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       .getByText(/has waited .* for the window of [\s\S]* at level 0 /)
       .waitFor();
     await page.getByRole('button', { name: 'End this program' }).click();
-    await see('It ends with the calls that it has.');
+    await see('An operator ended it. It ends with the calls that it has.');
+    expect(await page.getByRole('button', { name: 'End this program' }).count()).toBe(0);
     held.open();
     await see(/It was sent from level 0, when its turn came/);
     await see(/Answered after .* It waited /);
