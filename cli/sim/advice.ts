@@ -5,6 +5,7 @@ import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
 const NAMES_MAX = 6;
+const TOO_LONG = 'prompts are longer than an engine takes. Raise --kv-tokens, or choose another --preset';
 /** Times the longest program the whole run, below which all came at once. */
 const AT_ONCE = 1.01;
 
@@ -12,6 +13,11 @@ const AT_ONCE = 1.01;
 export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): string[] {
   const runs = all.filter(({ complete }) => complete);
   if (isInVain(runs)) return [vainText(runs)];
+  const isLong = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0);
+  return [...(isLong ? [`Some programs fail, as ${TOO_LONG}.`] : []), ...openOf(plan, runs, reach)];
+}
+
+function openOf(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined): string[] {
   if (runs.length === 0 || ratesOf(plan).length > 1) return [];
   if (runs.every(isUnloaded)) {
     const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
@@ -40,7 +46,7 @@ export const isInVain = (runs: readonly RunReport[]): boolean =>
 
 function vainText(runs: readonly RunReport[]): string {
   const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
-  const remedy = codes.includes('too_long') ? ': the prompts are longer than an engine takes. Raise --kv-tokens, or choose another --preset' : ''; // prettier-ignore
+  const remedy = codes.includes('too_long') ? `: ${TOO_LONG}` : '';
   return `No program completed, as calls ended without an answer (${codes.join(', ')})${remedy}.`;
 }
 

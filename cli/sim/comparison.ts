@@ -56,7 +56,7 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
   const verdict = oftenerOf(either.size - other.size, either.size - one.size);
   const sustained = {
     verdict,
-    text: `sustains the load in ${seeds - other.size} of ${seeds} seeds, ${first} in ${seeds - one.size}${verdict === 'more' ? ', certainly more often' : verdict === 'fewer' ? ', certainly more rarely' : ''}`,
+    text: `sustains the load in ${seeds - other.size} of ${seeds} seeds, ${first} in ${seeds - one.size}${verdict === undefined ? (one.size === other.size ? '' : ', which may be chance') : `, certainly more ${verdict === 'more' ? 'often' : 'rarely'}`}`,
     repetitions: seeds,
     over: `, over the ${seeds - either.size} of ${seeds} seeds that both sustain`,
   };

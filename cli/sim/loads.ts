@@ -1,9 +1,10 @@
-import { isRising, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
+import { isRising, meanOf, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
+import { moreToTell } from '../../loadtest/report/index.js';
 import { isChoice } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { integer } from '../../text/index.js';
 import { RANGE_VALUES, RUNS_MAX } from './lists.js';
-import { isHeld, isUnloaded, loadOf, overloadedSeeds } from './overload.js';
+import { aloneOf, isHeld, isUnloaded, loadOf, overloadedSeeds } from './overload.js';
 import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -23,6 +24,8 @@ export interface Reach {
 export const SPAN = 4;
 /** Programs of an advised command at most, unless the present one has more: what is overloaded shows it earlier. */
 export const PROGRAMS_MAX = 2000;
+/** Room for chance: other programs take longer, or arrive sooner. */
+export const AMPLE = 1.25;
 /** Times a load that is sustained the next one, which is not, from which on to look between. */
 const GAP = 1.25;
 /** Times a load without a gain the next one, which shows a large one: more than in an advised range. */
@@ -76,6 +79,23 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
 const isOpenFleet = ({ lists, variants }: Plan): boolean =>
   variants[0]?.arrivals.type === 'open' && axesOf(lists).every((axis) => isChoice(axis) || axis === 'engines');
 
+/** More engines, or more programs, where none of several numbers of engines is known to sustain a rate: a sentence. */
+function largerOf(plan: Plan, runs: readonly RunReport[]): string | undefined {
+  const { lists: { engines = [] }, programs } = plan; // prettier-ignore
+  const [most, choices] = [Math.max(...engines), choicesOf(plan)];
+  const first = engines.indexOf(most) * choices;
+  const states = Array.from({ length: choices }, (_, choice) => loadOf(plan, runs, first + choice).state);
+  if (engines.length < 2 || states.some((state) => state === 'sustained' || state === 'split')) return undefined;
+  if (!states.includes('unknown'))
+    return `None of these numbers is enough: run again with --engines ${[2, 4, 8].map((times) => times * most).join(',')}.`;
+  const { arrivals } = plan.variants[first] ?? {};
+  const alone = meanOf(runs.filter(({ variant }) => variant === first).map(aloneOf));
+  const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
+  const more = moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) ?? 1;
+  const needed = Math.min(PROGRAMS_MAX, 100 * Math.ceil((AMPLE * more * programs) / 100));
+  return needed > programs ? `Too few programs to tell how many engines sustain this rate: run again with --programs ${needed}.` : undefined; // prettier-ignore
+}
+
 /** Loads that would tell more than these, if any: the first setting sustains none of them, or nothing waits. */
 export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
   const [{ axis, values: loads }, choices] = [loadsOf(plan), choicesOf(plan)];
@@ -91,7 +111,7 @@ export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: rea
 
 /** Whether some setting only made calls wait, in engines that had room for all. */
 export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
-  const isOver = plan.variants.some((_, at) => ['overloaded', 'split'].includes(loadOf(plan, runs, at).state));
+  const isOver = plan.variants.some((_, at) => overloadedSeeds(plan, runs, at).size > 0);
   if (isOver || isSweep(plan) || runs.some(({ preemptions }) => preemptions > 0)) return false;
   const changes = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios);
   const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p50, p99 } }) => [verdictOf(p99, plan.margin), verdictOf(mean, plan.margin), verdictOf(p50, plan.margin)]); // prettier-ignore
@@ -105,6 +125,8 @@ export function nextOf(
   verdicts: readonly SimVerdict[],
   reach: Reach | undefined,
 ) {
+  const fleet = isOpenFleet(plan) ? largerOf(plan, runs) : undefined;
+  if (fleet !== undefined) return fleet;
   const isSeveral = loadsOf(plan).values.length > 1;
   const name = settingOf(plan, 0);
   switch (otherLoads(plan, runs, verdicts)) {

@@ -1,7 +1,7 @@
 import { meanOf } from '../../lab/index.js';
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { RANGE_VALUES, RUNS_MAX } from './lists.js';
-import { loadsOf, otherLoads, PROGRAMS_MAX, type Reach, SPAN, twoDigits } from './loads.js';
+import { AMPLE, loadsOf, otherLoads, PROGRAMS_MAX, type Reach, SPAN, twoDigits } from './loads.js';
 import { aloneOf, isUnloaded, loadOf } from './overload.js';
 import { choicesOf, type Plan } from './plan.js';
 import { verdictsOf } from './recommendation.js';
@@ -11,8 +11,6 @@ const SEEDS = 8;
 const QUICK_SEEDS = 2;
 /** Looks at most: from any rate to any other that matters, in steps of two. */
 const LOOKS = 16;
-/** Room for chance: other programs take longer, or arrive sooner. */
-const AMPLE = 1.25;
 /** Shares of an overloaded run are those of its end, where few programs are left. */
 const SERVED = 4;
 const BUSY_MIN = 0.05;

@@ -67,15 +67,13 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 }
 
 /** Options that change nothing here, in words. */
-function* vainOf(flags: SimFlags, { policy, engines }: Lists, programs: number) {
+function* vainOf(flags: SimFlags, { policy }: Lists, programs: number) {
   const gated = ['gate', 'hostGate', 'window', 'foresight', 'tenants', 'retention'] as const;
   const named = gated.filter((name) => flags[name] !== undefined).map((name) => `--${name.replace('G', '-g')}`);
   if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
   if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)
     yield '--host-gate: no effect without --host-tokens';
-  if ((flags.balancer?.length ?? 0) > 1 && (engines ?? [1]).every((count) => count === 1) && flags.config === undefined)
-    yield '--balancer: no effect on one engine';
   if (flags.programs !== undefined && programs < flags.programs)
     yield `the recording has ${programs} programs: --rate or --concurrency plays them again`;
   const most = Math.max(0, ...(flags.concurrency ?? []));

@@ -66,7 +66,6 @@ describe('maitred sim with wrong usage', () => {
       /--gate, --foresight: no effect under pass-through/,
     ],
     ['--concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
-    ['--concurrency 2 --balancer sticky,least-loaded', /--balancer: no effect on one engine/],
     ['--concurrency 48', /no more than the 2 programs .* run at a time: 48/],
   ])('says what has no effect: %s', async (line, told) => {
     const { code, errors } = await sim('--workload', 'chat', '--programs', '2', ...line.split(' '));
