@@ -12,7 +12,7 @@ import { BASE_NAMES, choosePreset, DEFAULT, hostWritesOption, PRESET_CHOICES, ty
 import { addSourceOptions, marginOption, type SourceFlags } from './source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Lists } from './axes.js';
-import { numbersFrom, seeds, settings } from './lists.js';
+import { seeds, settings, wholesFrom } from './lists.js';
 
 export interface SimFlags
   extends SourceFlags<readonly number[]>, HostOptions, Omit<Lists, 'rate' | 'concurrency' | 'preset'> {
@@ -32,7 +32,7 @@ const DEFAULTS = loadConfig({});
 export function addSimOptions(command: Command): Command {
   addSourceOptions(command, { several: true })
     .optionsGroup('Engines:')
-    .option('--engines <counts>', 'engine replicas; several with commas (default: those of --config, else 1)', numbersFrom(1, 4096, 'a whole number'))
+    .option('--engines <counts>', 'engine replicas; several with commas or as 1..4 (default: those of --config, else 1)', wholesFrom(1, 4096))
     .addOption(presetsOption('model and machine of each engine'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .addOption(numeric('--host-tokens <tokens>', 'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none', 0, 1e10))

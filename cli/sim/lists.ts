@@ -8,17 +8,10 @@ export const RUNS_MAX = 1000;
 
 type NumberRange = Parameters<typeof numberFrom>;
 
-/** Reads an option's numbers, separated by commas or repeated. */
-export function numbersFrom(...range: NumberRange) {
-  const read = numberFrom(...range);
-  return (text: string, before: readonly number[] = []): readonly number[] =>
-    eachOnce([...before, ...text.split(',').map(read)]);
-}
-
 /** Values of a range of loads, its ends included. */
 export const RANGE_VALUES = 5;
 
-/** As `numbersFrom`; `0.1..0.4` stands for five values in equal ratios, of two digits. */
+/** Reads an option's numbers, separated by commas or repeated; `0.1..0.4` stands for five values in equal ratios, of two digits. */
 export function loadsFrom(...range: NumberRange) {
   const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
   return rangesFrom(range, (from, to) => {
@@ -29,11 +22,14 @@ export function loadsFrom(...range: NumberRange) {
 
 export const SEED_MAX = 2 ** 32 - 1;
 
-/** As `numbersFrom`; `1..8` stands for all of them. */
-export const seeds = rangesFrom([0, SEED_MAX, 'a whole number'], (from, to) => {
-  if (to - from >= RUNS_MAX) throw new InvalidArgumentError(`A range has at most ${RUNS_MAX} seeds.`);
-  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
-});
+/** As `loadsFrom`, whole numbers; `1..8` stands for all of them. */
+export const wholesFrom = (least: number, most: number) =>
+  rangesFrom([least, most, 'a whole number'], (from, to) => {
+    if (to - from >= RUNS_MAX) throw new InvalidArgumentError(`A range has at most ${RUNS_MAX} numbers.`);
+    return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  });
+
+export const seeds = wholesFrom(0, SEED_MAX);
 
 function rangesFrom(range: NumberRange, between: (from: number, to: number) => number[]) {
   const read = numberFrom(...range);

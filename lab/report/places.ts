@@ -92,9 +92,12 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
       return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
     const same = tried.find(({ verdict }) => verdict === 'same');
+    const isAlone = tried.length === 0 && compared.some((each) => each.isOverloaded);
     const found =
       same === undefined
-        ? `${first?.name} is fastest`
+        ? isAlone
+          ? `only ${first?.name} sustains it`
+          : `${first?.name} is fastest`
         : `no difference${worn.length > 0 ? ' in mean time' : ''}${same.over}`;
     return told(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
@@ -185,7 +188,9 @@ export function breakEvenOf(
 
 /** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
 export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
-  highest(verdicts, 'Most is lost', ({ losses }) => losses.find(({ at }) => choice === undefined || at === choice));
+  highest(verdicts, 'Most is lost', ({ losses }) =>
+    losses.find(({ at, factor }) => factor > 1 && (choice === undefined || at === choice)),
+  );
 
 function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => Price | undefined): string {
   const [most] = all

@@ -39,3 +39,8 @@ it('names settings with equal outcomes once', () => {
   const all = [tried('a', 1), tried('b', 1.2), tried('c', 1.2)];
   expect(placeVerdict('At 1 a second', all, TERMS).sentence).toBe('At 1 a second: a is fastest; b and c, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
 });
+
+it('says which setting alone sustains a load', () => {
+  const all = [tried('a', 1), { ...tried('b', 0.9), isOverloaded: true, times: { ...times(0.9, 1), programs: { mean: { ratio: 0.9, low: 0.7, high: 1.1, pairs: 8 }, p99: ratio(1) } } }]; // prettier-ignore
+  expect(placeVerdict('At 1 a second', all, TERMS).sentence).toBe('At 1 a second: only a sustains it; b, overloaded: 0.90 (0.70–1.10).'); // prettier-ignore
+});
