@@ -1,10 +1,9 @@
-import { isRising, meanOf, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
-import { moreToTell } from '../../loadtest/report/index.js';
+import { isRising, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
 import { isChoice } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { integer } from '../../text/index.js';
 import { RANGE_VALUES, RUNS_MAX } from './lists.js';
-import { aloneOf, isHeld, isUnloaded, loadOf, overloadedSeeds } from './overload.js';
+import { isHeld, isUnloaded, loadOf, overloadedSeeds } from './overload.js';
 import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -31,6 +30,8 @@ const GAP = 1.25;
 /** Times a load without a gain the next one, which shows a large one: more than in an advised range. */
 const ONSET_GAP = 1.6;
 const LARGE = 1 / 1.5;
+/** Share of the seeds that may be left out of a comparison that decides. */
+const EDGE = 0.25;
 /** Fewer tell nothing. */
 const SEEDS_FEW = 4;
 
@@ -46,54 +47,6 @@ export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; re
 export function ratesOf(plan: Plan): readonly number[] {
   const { axis, values } = loadsOf(plan);
   return axis === 'rate' ? values : [];
-}
-
-/** Up to which rate, or from how many engines on, each setting keeps up; none where neither is several. */
-export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
-  const choices = choicesOf(plan);
-  const isFleet = isOpenFleet(plan);
-  const values = isFleet ? (plan.lists.engines ?? []) : ratesOf(plan);
-  // The most engines first, as the lowest rate.
-  const places = values.map((value, at) => ({ value, first: at * choices })).sort((a, b) => (isFleet ? b.value - a.value : 0)); // prettier-ignore
-  if (places.length < 2) return [];
-  const named = new Map<string, string[]>();
-  for (let choice = 0; choice < choices; choice += 1) {
-    const loads = places.map(({ value, first }) => ({ value, ...loadOf(plan, runs, first + choice) }));
-    const from = loads.findIndex(({ kept, seeds, state }) => kept < seeds || state === 'unknown');
-    const isUnknown = loads[from]?.state === 'unknown';
-    const parts = loads.flatMap(({ value, kept }, at) => at >= from && kept > 0 && !isUnknown ? [`${value} in ${kept}`] : []); // prettier-ignore
-    const some =
-      parts.length === 0 ? [] : [`${isFleet ? 'on' : 'at'} ${parts.join(', ')} of ${plan.seeds.length} seeds`];
-    const none = isUnknown ? 'unknown, with so few programs' : isFleet ? 'on none of these' : 'none of these loads';
-    const last = loads[from - 1]?.value;
-    const upTo = isFleet ? `on ${last} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last} a second`; // prettier-ignore
-    const sure = from > 0 ? [upTo] : some.length > 0 ? [] : [none];
-    const text = from === -1 ? (isFleet ? 'on each of these' : 'all of these loads') : [...sure, ...some].join(', ');
-    named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
-  }
-  const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
-  return [`Sustained with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
-}
-
-/** Whether numbers of engines, and nothing else around the settings, vary at one rate. */
-const isOpenFleet = ({ lists, variants }: Plan): boolean =>
-  variants[0]?.arrivals.type === 'open' && axesOf(lists).every((axis) => isChoice(axis) || axis === 'engines');
-
-/** More engines, or more programs, where none of several numbers of engines is known to sustain a rate: a sentence. */
-function largerOf(plan: Plan, runs: readonly RunReport[]): string | undefined {
-  const { lists: { engines = [] }, programs } = plan; // prettier-ignore
-  const [most, choices] = [Math.max(...engines), choicesOf(plan)];
-  const first = engines.indexOf(most) * choices;
-  const states = Array.from({ length: choices }, (_, choice) => loadOf(plan, runs, first + choice).state);
-  if (engines.length < 2 || states.some((state) => state === 'sustained' || state === 'split')) return undefined;
-  if (!states.includes('unknown'))
-    return `None of these numbers is enough: run again with --engines ${[2, 4, 8].map((times) => times * most).join(',')}.`;
-  const { arrivals } = plan.variants[first] ?? {};
-  const alone = meanOf(runs.filter(({ variant }) => variant === first).map(aloneOf));
-  const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
-  const more = moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) ?? 1;
-  const needed = Math.min(PROGRAMS_MAX, 100 * Math.ceil((AMPLE * more * programs) / 100));
-  return needed > programs ? `Too few programs to tell how many engines sustain this rate: run again with --programs ${needed}.` : undefined; // prettier-ignore
 }
 
 /** Loads that would tell more than these, if any: the first setting sustains none of them, or nothing waits. */
@@ -125,8 +78,6 @@ export function nextOf(
   verdicts: readonly SimVerdict[],
   reach: Reach | undefined,
 ) {
-  const fleet = isOpenFleet(plan) ? largerOf(plan, runs) : undefined;
-  if (fleet !== undefined) return fleet;
   const isSeveral = loadsOf(plan).values.length > 1;
   const name = settingOf(plan, 0);
   switch (otherLoads(plan, runs, verdicts)) {
@@ -148,16 +99,26 @@ export function nextOf(
   if (between !== undefined)
     return `The most that can be sustained lies between ${gap?.join(' and ')} a second: to look for a gain there, ${between}.`;
   const seeds = seedsText(plan, wanted);
-  if (seeds === '') return lowestOf(plan, runs, verdicts, from);
+  if (seeds === '') return from < 0 ? longerOf(plan, runs, verdicts) : lowestOf(plan, runs, verdicts, from);
   const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
 }
 
-/** Where to look for the lowest load that pays, as a sentence. @param from place of the first that does; below 0: none */
+/** Longer runs, where seeds disagree whether a load is sustained: comparisons leave out those in which it is not. */
+function longerOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
+  const choices = choicesOf(plan);
+  const leftOut = (variant: number) => overloadedSeeds(plan, runs, variant).size / plan.seeds.length;
+  const isEdge = (place: number) => Array.from({ length: choices }, (_, choice) => leftOut(place * choices + choice)).some((share) => share > EDGE); // prettier-ignore
+  const edge = ratesOf(plan).findIndex((_, place) => verdicts[place]?.isHeld === true && isEdge(place));
+  if (edge < 0 || 2 * plan.programs > PROGRAMS_MAX) return undefined;
+  return `At ${ratesOf(plan)[edge]} a second, many runs are overloaded, and comparisons leave them out. Longer runs may tell more: run again with --programs ${2 * plan.programs}.`;
+}
+
+/** Where to look for the lowest load that pays, as a sentence. @param from place of the first that does */
 function lowestOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[], from: number) {
   const { values: loads } = loadsOf(plan);
   const [lowest = 0] = loads;
-  if (from < 0 || loads.length < 2) return undefined;
+  if (loads.length < 2) return undefined;
   const next = ranged(plan, from === 0 ? [below(plan, lowest), lowest] : loads.slice(from - 1, from + 1));
   if (from === 0) return next && `It may pay below, too: ${next}.`;
   const [low = 0, high = 0] = loads.slice(from - 1);

@@ -3,10 +3,11 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { furtherOf, nextOf, type Reach, type SimVerdict, sustainedOf } from './loads.js';
+import { furtherOf, nextOf, type Reach, type SimVerdict } from './loads.js';
 import { isHeld } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
+import { largerOf, sustainedOf } from './sustained.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
@@ -29,7 +30,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   if (!isWhole || !isPossible(plan.variants[0])) return undefined;
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
-  const next = nextOf(plan, runs, verdicts, reach);
+  const next = largerOf(plan, runs) ?? nextOf(plan, runs, verdicts, reach);
   const told = (choice: number, lines: readonly (string | undefined)[]) => ({
     sentence: [...lines, ...(ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [])]
       .filter((line) => line !== undefined)

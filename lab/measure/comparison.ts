@@ -87,7 +87,7 @@ export function moreOf(
   if (enough !== undefined) return { count: enough, text: `: about ${enough} ${repeated} would tell` };
   if (run < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
-  // Of repetitions that were left out, the times that are alike say nothing.
+  // Where some were left out, equal times are not all there is to know.
   if (run > ratio.pairs && !isWide) return { count: undefined, text: '' };
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;
   return { count: undefined, text: isWide ? ': too uneven for any verdict' : isSome ? ', about the margin' : ': treat them as equal' }; // prettier-ignore

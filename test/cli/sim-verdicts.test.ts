@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { combinationsOf } from '../../cli/sim/axes.js';
-import { reachOf } from '../../cli/sim/reach.js';
 import { recommend } from '../../cli/sim/recommendation.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type { Reach } from '../../cli/sim/loads.js';
@@ -189,6 +188,16 @@ it('tells on how many engines each setting sustains the load', () => {
   ]);
 });
 
+it('asks for more programs where too few came to tell on how many engines a load is sustained', () => {
+  const lists = { engines: [1, 2], policy: ['plas'], balancer: ['sticky'] } as const;
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: 'plas', balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 } })); // prettier-ignore
+  const plan = { lists, variants, seeds: [1], programs: 30, isExact: false, margin: 0.02 } as unknown as Plan;
+  const times = { count: 30, mean: 20, p50: 20, p95: 20, p99: 20 };
+  const runs = [0, 1].map((variant) => ({ variant, seed: 1, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: 1 }, queue_seconds: times, queue_grew: null, programs: 30, calls: 90, engine_waits: 90 }) as unknown as RunReport); // prettier-ignore
+  // Arrivals must last for five times the 20 s that a program takes alone, and a quarter more.
+  expect(recommend(plan, runs)!.sentence).toMatch(/^Sustained with 30 programs: unknown.*\nToo few programs to tell how many engines sustain this rate: run again with --programs 200\.$/); // prettier-ignore
+});
+
 describe('equal settings', () => {
   it('leave the choice to the gateway’s default, which chance cannot change', () => {
     const kept = () => ({ queue_grew: false });
@@ -287,6 +296,13 @@ describe('what runs leave open', () => {
     expect(answerOf(FLAT, kept, SEEDS, REACH)).toMatch(/^None of these loads is high enough .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8: 160 runs of 300 programs\. Sustained with 300 programs: all of these loads\.$/); // prettier-ignore
   });
 
+  it('is answered by longer runs where comparisons leave out many seeds, as far as runs may be long', () => {
+    const grown = (worn: number) => ({ seed }: RunReport, at: number) => ({ queue_grew: at >= 4 && at < 8 ? seed <= worn : at >= 8 }); // prettier-ignore
+    const told = (worn: number) => answerOf(FLAT, grown(worn), [...Array(16).keys()].map((seed) => seed + 1), undefined, NEAR); // prettier-ignore
+    expect(told(5)).toMatch(/^At 0\.2 a second, many runs are overloaded, and comparisons leave them out\. Longer runs may tell more: run again with --programs 600\./); // prettier-ignore
+    expect(told(4)).toMatch(/^Keep pass-through/);
+  });
+
   it('is answered by more programs where too few came to tell, so that no advice leads back to itself', () => {
     const few = (_: RunReport, at: number) => ({ programs: 30, queue_grew: at >= 8, queue_seconds: { count: 0, mean: null }, slowdown: { mean: 0.5 } }) as Partial<RunReport>; // prettier-ignore
     expect(answerOf(FLAT, few, SEEDS, { ...REACH, programs: 6000 })).toMatch(/^Too few programs to tell whether the highest loads are sustained: run again with --rate 0\.05\.\.0\.2 --programs 6000 .*Sustained with 300 programs: at least up to 0\.2 a second\.$/); // prettier-ignore
@@ -296,21 +312,4 @@ describe('what runs leave open', () => {
     const burst = ({ program_seconds: times }: RunReport) => ({ programs: 3, programs_per_second: 0.002, queue_grew: false, program_seconds: times, slowdown: { mean: 0.001 } }) as Partial<RunReport>; // prettier-ignore
     expect(answerOf(FLAT, burst)).toMatch(/^Too few programs to tell .*: lower --rate\. Sustained with 300 programs: unknown, with so few programs\.$/); // prettier-ignore
   });
-});
-
-it('looks for another rate with as many programs as tell whether it is sustained', async () => {
-  const lists = { rate: [5], policy: ['pass-through'], balancer: ['sticky'] } as const;
-  const variants = [{ values: { rate: 5 }, policy: 'pass-through', arrivals: { type: 'open', ratePerSecond: 5 } }];
-  const plan = { lists, variants, seeds: [0], programs: 3, isExact: false, margin: 0.02 } as unknown as Plan;
-  const times = { count: 3, mean: 10, p50: 10, p95: 10, p99: 10 };
-  const none = { ...times, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
-  const run = { variant: 0, complete: true, by_workload: {}, program_seconds: times, slowdown: { ...times, mean: 1 }, queue_seconds: none, engine_waits: 0, calls: 9, completed: 3, programs: 3, queue_grew: null } as unknown as RunReport; // prettier-ignore
-  const looks: number[] = [];
-  const tried = ({ programs, seeds, variants: [first] }: Plan) => {
-    const { ratePerSecond: rate } = first!.arrivals as { readonly ratePerSecond: number };
-    looks.push(rate);
-    return Promise.resolve(seeds.map((seed) => ({ ...run, seed, programs, queue_grew: programs < 80 ? null : rate > 0.4, slowdown: { ...times, mean: 9 } }) as RunReport)); // prettier-ignore
-  };
-  expect(await reachOf(plan, [run], tried)).toMatchObject({ load: 0.33, programs: 90 });
-  expect(looks).toEqual([5, 2.5, 1.3, 0.65, 0.33]);
 });

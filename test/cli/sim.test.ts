@@ -273,6 +273,27 @@ limits: { queuedMax: 1 }
     expect(out).not.toContain('run again');
   });
 
+  it('says first that prompts are too long where some programs fail by that', async () => {
+    const { document } = await json(
+      '--workload',
+      'coding',
+      '--programs',
+      '20',
+      '--rate',
+      '0.1',
+      '--kv-tokens',
+      '20000',
+      '--policy',
+      'plas',
+    );
+    expect(document.advice[0]).toMatch(/^Some programs fail, as prompts are longer than an engine takes\. Raise --kv-tokens/); // prettier-ignore
+  });
+
+  it('calls no short recording overloaded, however fast it comes', async () => {
+    const { document } = await json('--trace', 'examples/programs.jsonl', '--trace-speed', '8', '--policy', 'plas');
+    expect(document.advice.join('\n')).not.toContain('overloaded');
+  });
+
   it('advises no higher load where all programs came at once', async () => {
     const { document } = await json('--workload', 'chat', '--programs', '8', '--concurrency', '8', '--policy', 'pass-through,plas'); // prettier-ignore
     expect(document.advice).toEqual([expect.stringMatching(/: all programs ran at the same time\. Raise --programs\.$/)]); // prettier-ignore
