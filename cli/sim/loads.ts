@@ -32,8 +32,6 @@ const ONSET_GAP = 1.6;
 const LARGE = 1 / 1.5;
 /** Share of the seeds that may be left out of a comparison that decides. */
 const EDGE = 0.25;
-/** Fewer tell nothing. */
-const SEEDS_FEW = 4;
 
 /** The loads of a plan, if they rise and nothing else around its settings varies. */
 export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
@@ -151,12 +149,12 @@ function seedsText({ seeds, isExact, variants }: Plan, wanted: number): string {
   return isExact || count <= seeds.length ? '' : ` --seed 1..${count}`;
 }
 
-/** A command over a range of loads, with as many seeds as it has room for; undefined: with too few. */
+/** A command over a range of loads, with as many seeds as it has room for; undefined: there is none. */
 function ranged(plan: Plan, ends: readonly number[], wanted = 0): string | undefined {
   const room = Math.floor(RUNS_MAX / (RANGE_VALUES * choicesOf(plan)));
   const count = Math.min(room, Math.max(wanted, plan.seeds.length));
   const seeds = count === plan.seeds.length ? '' : ` --seed 1..${count}`;
-  return count < Math.min(SEEDS_FEW, plan.seeds.length) ? undefined : `run again with --${loadsOf(plan).axis} ${ends.join('..')}${seeds}`; // prettier-ignore
+  return count < 1 ? undefined : `run again with --${loadsOf(plan).axis} ${ends.join('..')}${seeds}`; // prettier-ignore
 }
 
 /**

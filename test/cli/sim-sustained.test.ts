@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { combinationsOf } from '../../cli/sim/axes.js';
+import { recommend } from '../../cli/sim/recommendation.js';
+import type { Plan } from '../../cli/sim/plan.js';
+import type { RunReport } from '../../cli/sim/worker.js';
+
+const SEEDS = [1, 2, 3];
+
+it('tells on how many engines each setting sustains the load', () => {
+  const lists = { engines: [1, 2, 4], policy: ['pass-through', 'plas'], balancer: ['sticky'] } as const;
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 } })); // prettier-ignore
+  const plan = { lists, variants, seeds: SEEDS, programs: 300, isExact: false, margin: 0.02 } as unknown as Plan;
+  const told = (grew: (at: number, seed: number) => boolean) => {
+    const times = { count: 300, mean: 10, p50: 10, p95: 10, p99: 10 };
+    const runs = variants.flatMap((_, variant) => SEEDS.map((seed) => ({ variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: grew(variant, seed), programs: 3000, calls: 9000, engine_waits: 9000 }) as unknown as RunReport)); // prettier-ignore
+    return recommend(plan, runs)!.sentence.split('\n').slice(0, 2);
+  };
+  expect(told((at) => at < 4 && at !== 3)[1]).toBe(
+    'Sustained with 300 programs: pass-through on 4 engines or more; plas on 2 engines or more.',
+  );
+  expect(told((at, seed) => at < 4 && seed > 1)[1]).toBe(
+    'Sustained with 300 programs: on 4 engines or more, on 2 in 1, 1 in 1 of 3 seeds.',
+  );
+  expect(told(() => false)[1]).toBe('Sustained with 300 programs: on each of these.');
+  expect(told(() => true)).toEqual([
+    'None of these numbers is enough: run again with --engines 8,16,32.',
+    'Sustained with 300 programs: on none of these.',
+  ]);
+});
+
+it('asks for more programs where too few came to tell on how many engines a load is sustained', () => {
+  const lists = { engines: [1, 2], policy: ['plas'], balancer: ['sticky'] } as const;
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: 'plas', balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 } })); // prettier-ignore
+  const plan = { lists, variants, seeds: [1], programs: 30, isExact: false, margin: 0.02 } as unknown as Plan;
+  const times = { count: 30, mean: 20, p50: 20, p95: 20, p99: 20 };
+  const runs = [0, 1].map((variant) => ({ variant, seed: 1, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: 1 }, queue_seconds: times, queue_grew: null, programs: 30, calls: 90, engine_waits: 90 }) as unknown as RunReport); // prettier-ignore
+  // Arrivals must last for five times the 20 s that a program takes alone, and a quarter more.
+  expect(recommend(plan, runs)!.sentence).toMatch(/^Sustained with 30 programs: unknown.*\nToo few programs to tell how many engines sustain this rate: run again with --programs 200\.$/); // prettier-ignore
+});
