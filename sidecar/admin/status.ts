@@ -151,5 +151,6 @@ export function engineInWords(engine: Omit<Engine, 'text'>, now: number): string
   const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle } = engine;
   if (rest !== null && workingSet >= GATE_FULL * rest)
     return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens, ${count(idle)} of them idle contexts.`;
-  return 'Takes calls.';
+  // Those that wait may need more.
+  return rest === null ? 'Takes calls.' : `Takes calls that need up to ${count(Math.floor(rest - workingSet))} tokens.`;
 }

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import type { Engine } from '../../../sidecar/admin/answers.js';
 import { whyEnded } from '../../../sidecar/admin/run-words.js';
+import { engineInWords } from '../../../sidecar/admin/status.js';
 import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
 import type { CallView, EngineView } from '../../../src/index.js';
 
@@ -115,4 +117,13 @@ it('says of a batch’s line that it is done, and of another program that its cl
     'its client said that it was over',
     'it was idle for its lease',
   ]);
+});
+
+it('says what an engine that is up has room for', () => {
+  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000 }; // prettier-ignore
+  const told = (more: object) => engineInWords({ ...up, ...more } as unknown as Engine, 0);
+  expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
+  expect(told({ rest_tokens: null })).toBe('Takes calls.');
+  expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
+  expect(told({ in_flight: 4 })).toBe('Its window is full.');
 });
