@@ -1,8 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import { connection, gateway, troubleOf } from './state.js';
 
-const CALM = new URL('icon.svg', import.meta.url).href;
-const ALARM = new URL('icon-alarm.svg', import.meta.url).href;
+const ICONS = {
+  good: new URL('icon.svg', import.meta.url).href,
+  warn: new URL('icon-warn.svg', import.meta.url).href,
+  bad: new URL('icon-alarm.svg', import.meta.url).href,
+};
 
 const lost = (trouble: string) =>
   ({ level: 'bad', parts: [{ level: 'bad', text: `${trouble} What is below is its last state.` }], title: 'Unreachable' }) as const; // prettier-ignore
@@ -14,7 +17,7 @@ export function StatusLine() {
   const { level = 'good', parts = [], title = '' } = status ?? {};
   useEffect(() => {
     document.title = title === '' ? 'maitred' : `${title} – maitred`;
-    document.querySelector<HTMLLinkElement>('link[rel=icon]')?.setAttribute('href', level === 'bad' ? ALARM : CALM);
+    document.querySelector<HTMLLinkElement>('link[rel=icon]')?.setAttribute('href', ICONS[level]);
   }, [level, title]);
   return (
     <p class={`status ${level}`}>

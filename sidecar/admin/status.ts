@@ -1,5 +1,6 @@
 import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
+import type { Growth } from '../watch/growth.js';
 import { isServing } from '../engines/index.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
@@ -14,6 +15,7 @@ const TROUBLES = ['no_engine', 'retry', 'refused', 'resting', 'probation'] as co
 interface Seen {
   readonly engines: readonly Engine[];
   readonly queue: Queue;
+  readonly growth: Growth | undefined;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
   readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'window_seconds' | 'shadow'>;
@@ -35,7 +37,7 @@ const GATED =
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
   { config, draining, reloadRefused, untilRestart, fleet }: Parts,
-  { engines, queue, batches, cluster, totals }: Seen,
+  { engines, queue, growth, batches, cluster, totals }: Seen,
 ): Status {
   const down = engines.filter(({ state }) => state === 'down');
   const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
@@ -61,6 +63,7 @@ export function statusOf(
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
+    ...said('gateway', 'warn', growth === undefined ? [] : [`The queue has grown for ${counted(growth.minutes, 'minute')}, from ${counted(growth.from, 'call')} to ${count(online)}.`], 'add engines, or let clients send less; maitred sim tells how many engines a load needs'),
     ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
@@ -70,7 +73,10 @@ export function statusOf(
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
   return {
     level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
-    title: trouble ?? failures?.title ?? (online > 0 ? `${count(online)} waiting` : ''),
+    title:
+      trouble ??
+      failures?.title ??
+      (growth !== undefined ? 'Queue grows' : online > 0 ? `${count(online)} waiting` : ''),
     text: parts.map(({ text }) => text).join(' '),
     parts,
   };
@@ -109,13 +115,14 @@ function callsInWords(queue: Queue, running: number): string {
     .filter((cause) => calls[cause] > 0)
     .sort((a, b) => calls[b] - calls[a]);
   const named = causes.map((cause) => `${causes.length > 1 ? `${count(calls[cause])} ` : ''}for ${WAITED_FOR[cause]}`);
-  const who = run === '' ? counted(waiting, 'call') : count(waiting);
   const why = `${named.length > 1 ? ': ' : ' '}${named.join(', ')}`;
-  const inBackground =
-    background === 0 ? '' : `, ${background === waiting ? 'in' : `${count(background)} of them in`} the background`;
-  const wait =
-    background === waiting ? '' : `, the longest${background > 0 ? ' of the others' : ''} for ${span(1000 * longest)}`;
-  return `${run}${who} ${waiting === 1 ? 'waits' : 'wait'}${why}${inBackground}${wait}.`;
+  // As the page's figures and `top` count: background calls beside the others.
+  const told = background === waiting ? waiting : waiting - background;
+  const who = `${run}${run === '' ? counted(told, 'call') : count(told)} ${told === 1 ? 'waits' : 'wait'}`;
+  if (background === waiting) return `${who}${why}, in the background.`;
+  const wait = `, the longest for ${span(1000 * longest)}`;
+  if (background === 0) return `${who}${why}${wait}.`;
+  return `${who}${wait}, and ${count(background)} in the background${named.length > 1 ? '' : ', all'}${why}.`;
 }
 
 function clusterInWords(cluster: GatewayState['cluster']): string[] {

@@ -3,6 +3,7 @@ import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
+import type { Past } from './growth.js';
 import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
 /** Lengths of the steps of which each range keeps 60. */
@@ -99,6 +100,12 @@ export class Totals implements Observer {
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
     const sum = joined(steps);
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
+  }
+
+  /** The whole minutes of the last hour. */
+  waited(now: Millis): Past {
+    const { steps } = (this.#series[RANGES.indexOf('1h')] as Series).read(now);
+    return steps.slice(0, -1).map(({ readings }) => readings.of('online'));
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Engine } from '../../../sidecar/admin/answers.js';
 import { whyEnded } from '../../../sidecar/admin/run-words.js';
-import { engineInWords } from '../../../sidecar/admin/status.js';
+import { engineInWords, statusOf } from '../../../sidecar/admin/status.js';
 import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
 import type { CallView, EngineView } from '../../../src/index.js';
 
@@ -126,4 +126,18 @@ it('says what an engine that is up has room for', () => {
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
   expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
   expect(told({ in_flight: 4 })).toBe('Its window is full.');
+});
+
+it('warns of a queue that grows', () => {
+  const parts = { draining: false, untilRestart: [], fleet: { awaited: new Set() } };
+  const queue = { waiting: 50, background: 2, longest_wait_seconds: 90, waiting_for: { kv: 50 } };
+  const seen = { engines: [{ state: 'up', in_flight: 7 }], queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
+  const told = (growth?: object) =>
+    statusOf({ ...parts, config: { admission: {} } } as never, { ...seen, growth } as never);
+  expect(told({ minutes: 4, from: 14.6 })).toMatchObject({
+    level: 'warn',
+    title: 'Queue grows',
+    text: '1 engine up. The queue has grown for 4 minutes, from 15 calls to 48. 7 calls run, 48 wait, the longest for 90 s, and 2 in the background, all for KV cache.',
+  });
+  expect(told()).toMatchObject({ level: 'good', title: '48 waiting' });
 });

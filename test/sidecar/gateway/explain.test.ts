@@ -95,7 +95,7 @@ it('tells background calls apart: who waits for an answer comes first', async ()
   await until(async () => (await waiting()) === 2);
   const { programs } = (await ask('/programs?sort=-current_wait_seconds')).json() as { programs: { id: string }[] };
   expect(programs.map(({ id }) => id)).toEqual(['second', 'first', 'later']);
-  expect((await admin('/gateway')).json()).toMatchObject({ status: { text: expect.stringMatching(/, 1 of them in the background, the longest of the others for \S+ m?s\.$/) as string, title: '1 waiting' } }); // prettier-ignore
+  expect((await admin('/gateway')).json()).toMatchObject({ status: { text: expect.stringMatching(/ 1 call runs, 1 waits, the longest for \S+ m?s, and 1 in the background, all for the window\.$/) as string, title: '1 waiting' } }); // prettier-ignore
   const { text } = (await admin('/programs/later/explain')).json() as unknown as Told;
   expect(text).toMatch(
     / for the window of \S+, in the background\.\n[^]*\nIt is a background call: all others go before it\.\n[^]*What helps: a quieter hour/,
