@@ -15,7 +15,6 @@ export { type Surroundings, runCase } from './experiments/run-case.js';
 export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
 export {
   MARGIN,
-  oftenerOf,
   type Pair,
   type Ratio,
   pairedRatio,

@@ -1,7 +1,6 @@
-import { again, furtherOf, isForNothing, nextOf, ratesOf, type Reach, SPAN } from './loads.js';
-import { isHeld, isUnloaded, overloadedSeeds } from './overload.js';
-import { isSweep, nameOf, type Plan } from './plan.js';
-import { verdictsOf } from './recommendation.js';
+import { again, isForNothing, ratesOf, type Reach, SPAN } from './loads.js';
+import { isUnloaded, overloadedSeeds } from './overload.js';
+import { nameOf, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
 const NAMES_MAX = 6;
@@ -26,17 +25,14 @@ function openOf(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined
   }
   const over = plan.variants.flatMap((variant, at) => {
     const { size } = overloadedSeeds(plan, runs, at);
-    const some = size < plan.seeds.length ? ` (in ${size} of ${plan.seeds.length} seeds)` : '';
-    return size > 0 ? [{ ...variant, name: nameOf(plan, variant) + some, isLeftOut: isHeld(plan, runs, at) }] : [];
+    const some = size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
+    return size > 0 ? [{ ...variant, text: nameOf(plan, variant) + some }] : [];
   });
   if (isForNothing(plan, runs))
     return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later: ${raised(plan, runs, reach)}`]; // prettier-ignore
-  const verdicts = isSweep(plan) ? [] : verdictsOf(plan, runs);
-  const next = isSweep(plan) ? undefined : (nextOf(plan, runs, verdicts, reach) ?? furtherOf(plan, runs, verdicts));
   return [
-    ...(over.length === 0 ? [] : [`${listed(over.map(({ name }) => name))}: overloaded: the queue kept growing, so ${over.every(({ isLeftOut }) => isLeftOut) ? 'factors leave these seeds out; means do not' : 'times and factors grow with the number of programs'}.`]), // prettier-ignore
+    ...(over.length === 0 ? [] : [`Overloaded: ${listed(over.map(({ text }) => text))}. The queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
     ...(over.some(({ arrivals }) => arrivals.type === 'trace') ? ['Lower --trace-speed.'] : []),
-    ...(next === undefined ? [] : [next]),
   ];
 }
 

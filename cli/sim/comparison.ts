@@ -1,6 +1,6 @@
-import { type Change, type Distribution, meanOf, oftenerOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
-import { isHeld, overloadedSeeds } from './overload.js';
-import { axesOf, choicesOf, nameOf, type Plan, settingOf } from './plan.js';
+import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, ratioText, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { overloadedSeeds } from './overload.js';
+import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
 const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
@@ -40,28 +40,30 @@ const choicesInEach = (plan: Plan): number => {
   return choices > 1 ? choices : plan.variants.length;
 };
 
-/**
- * A variant against another. Where both sustain the load in most seeds, over those in which both do: the rest would
- * decide by how long their queue grew.
- */
+/** A variant against another, over all seeds. */
 export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison) {
-  const two = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
-  const [one, other] = [overloadedSeeds(plan, two, pair.first), overloadedSeeds(plan, two, pair.other)];
-  const seeds = new Set(two.map(({ seed }) => seed)).size;
-  const either = new Set([...one, ...other]);
-  const isShared =
-    either.size > 0 && seeds - either.size > 1 && isHeld(plan, two, pair.first) && isHeld(plan, two, pair.other);
-  const runs = isShared ? two.filter(({ seed }) => !either.has(seed)) : two;
-  const first = choicesOf(plan) > 1 ? settingOf(plan, pair.first) : nameOf(plan, { values: {}, ...plan.variants[pair.first] }); // prettier-ignore
-  const verdict = oftenerOf(either.size - other.size, either.size - one.size);
-  const sustained = {
-    verdict,
-    text: `sustains the load in ${seeds - other.size} of ${seeds} seeds, ${first} in ${seeds - one.size}${verdict === undefined ? (one.size === other.size ? '' : ', which may be chance') : `, certainly more ${verdict === 'more' ? 'often' : 'rarely'}`}`,
-    repetitions: seeds,
-    over: `, over the ${seeds - either.size} of ${seeds} seeds that both sustain`,
-  };
+  const runs = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
   const ratios = ratiosOf(runs, pair);
-  return { runs, ratios, change: { ...changeOf(plan, runs, pair, ratios), ...(isShared && { sustained }) } };
+  return {
+    runs,
+    ratios,
+    change: {
+      ...changeOf(plan, runs, pair, ratios),
+      sustained: sustainedOf(plan, runs, pair, ratios.program_seconds.mean),
+    },
+  };
+}
+
+/** Program times in the seeds that both sustain, if others overload one of both, and differ. */
+function sustainedOf(plan: Plan, runs: readonly RunReport[], pair: Comparison, all: Ratio): string | undefined {
+  const seeds = new Set(runs.map(({ seed }) => seed));
+  const overloaded = new Set([pair.first, pair.other].flatMap((each) => [...overloadedSeeds(plan, runs, each)]));
+  const kept = seeds.size - overloaded.size;
+  if (overloaded.size === 0 || kept < 2) return undefined;
+  const ratio = pairedRatio(pairsOf(runs.filter(({ seed }) => !overloaded.has(seed)), pair, (run) => run.program_seconds.mean)); // prettier-ignore
+  return ratioText(ratio) === ratioText(all)
+    ? undefined
+    : `, ${ratioText(ratio)} in the ${kept} of ${seeds.size} seeds that both sustain`;
 }
 
 function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {

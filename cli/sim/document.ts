@@ -33,7 +33,7 @@ export function documentOf(
     /** The worth of the order alone: `plas` to `fcfs-window`. */
     order: orderComparisonsOf(plan).map(ratiosFor),
     advice,
-    ...(isSweep(plan) && recommendation !== undefined && { recommendation: recommendation.sentence }),
+    recommendation: recommendation?.sentence,
   };
 }
 

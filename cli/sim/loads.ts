@@ -30,8 +30,6 @@ const GAP = 1.25;
 /** Times a load without a gain the next one, which shows a large one: more than in an advised range. */
 const ONSET_GAP = 1.6;
 const LARGE = 1 / 1.5;
-/** Share of the seeds that may be left out of a comparison that decides. */
-const EDGE = 0.25;
 
 /** The loads of a plan, if they rise and nothing else around its settings varies. */
 export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
@@ -97,19 +95,9 @@ export function nextOf(
   if (between !== undefined)
     return `The most that can be sustained lies between ${gap?.join(' and ')} a second: to look for a gain there, ${between}.`;
   const seeds = seedsText(plan, wanted);
-  if (seeds === '') return from < 0 ? longerOf(plan, runs, verdicts) : lowestOf(plan, runs, verdicts, from);
+  if (seeds === '') return from < 0 ? undefined : lowestOf(plan, runs, verdicts, from);
   const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
-}
-
-/** Longer runs, where seeds disagree whether a load is sustained: comparisons leave out those in which it is not. */
-function longerOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
-  const choices = choicesOf(plan);
-  const leftOut = (variant: number) => overloadedSeeds(plan, runs, variant).size / plan.seeds.length;
-  const isEdge = (place: number) => Array.from({ length: choices }, (_, choice) => leftOut(place * choices + choice)).some((share) => share > EDGE); // prettier-ignore
-  const edge = ratesOf(plan).findIndex((_, place) => verdicts[place]?.isHeld === true && isEdge(place));
-  if (edge < 0 || 2 * plan.programs > PROGRAMS_MAX) return undefined;
-  return `At ${ratesOf(plan)[edge]} a second, many runs are overloaded, and comparisons leave them out. Longer runs may tell more: run again with --programs ${2 * plan.programs}.`;
 }
 
 /** Where to look for the lowest load that pays, as a sentence. @param from place of the first that does */

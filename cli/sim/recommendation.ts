@@ -3,8 +3,8 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { furtherOf, nextOf, type Reach, type SimVerdict } from './loads.js';
-import { isHeld } from './overload.js';
+import { furtherOf, isForNothing, nextOf, type Reach, type SimVerdict } from './loads.js';
+import { isHeld, isUnloaded } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { largerOf, sustainedOf } from './sustained.js';
@@ -40,12 +40,16 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   });
   const [policy] = plan.lists.policy;
   const pays = policy === 'pass-through' ? undefined : `To learn whether ${policy} pays, compare --policy pass-through,${policy}.`; // prettier-ignore
-  if (settings < 2) return sustained.length === 0 ? undefined : told(0, [...sustained, next ?? pays]);
+  if (settings < 2) {
+    const lines = [...sustained, next ?? (sustained.length > 0 ? pays : undefined)];
+    return lines.some((line) => line !== undefined) ? told(0, lines) : undefined;
+  }
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
     const answer = choice > 0 || next === undefined ? [sentence, next] : [next + worstOf(verdicts)];
     return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
+  if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
   const against = settingOf(plan, 0);
   // Of one axis, a line for each setting follows.
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
@@ -54,7 +58,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
     return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`, next === undefined ? furtherOf(plan, runs, verdicts) : undefined]); // prettier-ignore
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
-  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${lost}`]);
+  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${lost}`, next]); // prettier-ignore
 }
 
 /** The settings that vary, of one of them. */
@@ -77,14 +81,14 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
   if (!held.includes(true)) return { place, better: [], prices: [], losses: [], sentence: drained, isHeld: false };
   const tried = held.map((_, choice) => {
     const other = first + choice;
-    const { runs: shared, change } = compare(plan, runs, { first, other });
-    const p99 = (variant: number, kind: string) => meanOf(shared.flatMap(({ variant: own, by_workload }) => (own === variant ? (by_workload[kind] ?? []) : [])).map(({ program_seconds }) => p99Of(program_seconds))); // prettier-ignore
+    const { runs: two, change } = compare(plan, runs, { first, other });
+    const p99 = (variant: number, kind: string) => meanOf(two.flatMap(({ variant: own, by_workload }) => (own === variant ? (by_workload[kind] ?? []) : [])).map(({ program_seconds }) => p99Of(program_seconds))); // prettier-ignore
     return {
       name: settingOf(plan, other),
       times: change,
       isOut: !isPossible(plan.variants[other]) || (held[0] === false && held[choice] === false),
       isOverloaded: held[choice] !== true,
-      failed: shared.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
+      failed: two.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
   });

@@ -75,35 +75,15 @@ const FAR_APART = 1.5;
 /**
  * How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell, and from 16 on,
  * which decide: one advice must not lead to another.
- * @param run repetitions that were run: more than pairs, where a comparison leaves some out
  */
-export function moreOf(
-  ratio: Ratio,
-  margin: number,
-  repeated: string,
-  run = ratio.pairs,
-): { count: number | undefined; text: string } {
-  const enough = run >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
+export function moreOf(ratio: Ratio, margin: number, repeated: string): { count: number | undefined; text: string } {
+  const enough = ratio.pairs >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
   if (enough !== undefined) return { count: enough, text: `: about ${enough} ${repeated} would tell` };
-  if (run < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
+  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
-  // Where some were left out, equal times are not all there is to know.
-  if (run > ratio.pairs && !isWide) return { count: undefined, text: '' };
+  const isNear = Math.abs(Math.log(ratio.ratio ?? NaN)) <= -Math.log(1 - margin);
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;
-  return { count: undefined, text: isWide ? ': too uneven for any verdict' : isSome ? ', about the margin' : ': treat them as equal' }; // prettier-ignore
-}
-
-/** The least chi-squared of one degree of freedom that is significant at 5 %. */
-const CHI_SQUARED = 3.841;
-
-/**
- * Whether something certainly happens in more of the pairs in one setting than in another, or in fewer: McNemar's test
- * with Edwards' correction, from the number of pairs in which only one of both, and only the other, has it.
- */
-export function oftenerOf(onlyOne: number, onlyOther: number): 'more' | 'fewer' | undefined {
-  const apart = Math.abs(onlyOne - onlyOther) - 1;
-  if (apart <= 0 || apart ** 2 < CHI_SQUARED * (onlyOne + onlyOther)) return undefined;
-  return onlyOne > onlyOther ? 'more' : 'fewer';
+  return { count: undefined, text: isWide ? ': too uneven for any verdict' : isNear ? ': treat them as equal' : isSome ? ', about the margin' : '' }; // prettier-ignore
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

@@ -11,18 +11,8 @@ export interface Times {
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
-  /** Of loads that one of both does not sustain in every repetition. */
-  readonly sustained?: Sustained | undefined;
-}
-
-export interface Sustained {
-  /** Whether the other setting certainly sustains it in more repetitions, or in fewer. */
-  readonly verdict: 'more' | 'fewer' | undefined;
-  /** In how many each does. */
-  readonly text: string;
-  readonly repetitions: number;
-  /** The repetitions that the ratios are over, as `, over …`. */
-  readonly over: string;
+  /** Program times in the repetitions that both sustain, as `, …`, if not all. */
+  readonly sustained?: string | undefined;
 }
 
 /** The facts of the sentence that opens a report. */
@@ -43,10 +33,9 @@ export interface Change extends Times {
  *     plas: programs 2.5x faster than pass-through (0.40, 0.37–0.43); first token p50 2.1x faster, p99 5.6x slower (3.2 -> 18 s); prompts cached 17 -> 83 %
  */
 export function headline(change: Change, margin = MARGIN): string {
-  const { name, failed, cached, sustained } = change;
-  const parts = [programsText(change, margin) + (sustained?.over ?? ''), firstTokenText(change, margin)];
+  const { name, failed, cached } = change;
+  const parts = [programsText(change, margin), firstTokenText(change, margin)];
   if (isWaitAlone(change, margin)) parts.reverse();
-  if (sustained !== undefined) parts.unshift(sustained.text);
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
@@ -58,7 +47,7 @@ export function headline(change: Change, margin = MARGIN): string {
 const isWaitAlone = ({ programs, firstToken: { p50, p99 } }: Change, margin: number): boolean =>
   verdictOf(programs.mean, margin) === 'same' && verdictOf(p50, margin) !== 'sooner' && verdictOf(p99, margin) === 'later'; // prettier-ignore
 
-function programsText({ against, programs, counts, single, sustained }: Change, margin: number): string {
+function programsText({ against, programs, counts, single, sustained = '' }: Change, margin: number): string {
   const { mean, p99 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
@@ -66,12 +55,9 @@ function programsText({ against, programs, counts, single, sustained }: Change, 
   const chance =
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
-  const more =
-    verdict === 'unsure' && sustained?.verdict !== 'more'
-      ? moreOf(mean, margin, 'runs', sustained?.repetitions).text
-      : '';
+  const more = verdict === 'unsure' ? moreOf(mean, margin, 'runs').text : '';
   const tail = verdictOf(p99, margin) === 'later' ? `, ${tailName(counts.programs)} ${outcomeOf(p99, margin)}` : '';
-  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${verdict === 'later' ? '' : tail}`;
+  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}${verdict === 'later' ? '' : tail}`;
 }
 
 const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {

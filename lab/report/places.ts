@@ -49,39 +49,33 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const [first] = all;
   const judge = (ratio: Ratio): Verdict | undefined => ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin); // prettier-ignore
   const compared = all.flatMap((each, at) => {
-    const { isOverloaded, times: { sustained, programs: { mean: ratio } } } = each; // prettier-ignore
-    const verdict = judge(ratio);
-    // To sustain the load more often is to be faster where the other does not, if no slower where it does.
-    const isSpared = sustained?.verdict === 'more' && (verdict === 'same' || verdict === 'unsure');
-    const isWorn = (isOverloaded && first?.isOverloaded !== true) || sustained?.verdict === 'fewer';
-    const found = { ...each, at, ratio, verdict: isSpared ? ('sooner' as const) : verdict, isSpared, isWorn, over: sustained?.over ?? '' }; // prettier-ignore
+    const { isOverloaded, times: { sustained = '', programs: { mean: ratio } } } = each; // prettier-ignore
+    const found = { ...each, at, ratio, verdict: judge(ratio), isWorn: isOverloaded && first?.isOverloaded !== true, sustained }; // prettier-ignore
     return at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [found];
   });
   const tried = compared.filter((each) => !each.isWorn);
   const sooner = tried.filter(({ verdict }) => verdict === 'sooner').map((each) => ({ ...each, price: priceOf(each, margin) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
-  const worthy = sooner.filter(({ isSpared, price, ...each }) => isSpared || price.texts.length === 0 || timeOf(each) < SLIGHT); // prettier-ignore
+  const worthy = sooner.filter(({ price, ...each }) => price.texts.length === 0 || timeOf(each) < SLIGHT); // prettier-ignore
   // Others within the interval of the fastest may be as fast: of them, the one under which fewest programs fail.
   const within = worthy[0]?.ratio.high ?? worthy[0]?.ratio.ratio ?? 0;
-  const alike = worthy.filter((each) => !each.isSpared && timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
+  const alike = worthy.filter((each) => timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
   const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
   const [best] = better;
   const losses = compared
-    .flatMap(({ at, name, times: { sustained }, isOverloaded, verdict, ratio, over, ...each }) => {
-      const isRarer = each.isWorn && !isOverloaded;
-      if (verdict !== 'later' && !(each.isWorn && verdict === 'unsure') && !isRarer) return [];
-      const load = isRarer ? ` ${sustained?.text ?? ''}` : each.isWorn ? ', overloaded' : '';
-      const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : isRarer ? ', program times' : '';
-      const text = `${load}${slower}: ${ratioText(ratio)}${over}`;
+    .flatMap(({ at, name, sustained, verdict, ratio, isWorn }) => {
+      if (verdict !== 'later' && !(isWorn && verdict === 'unsure')) return [];
+      const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';
+      const text = `${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}${sustained}`;
       return [{ at, name, text, factor: ratio.ratio ?? 1, texts: [`${name}${text}`] }];
     })
     .sort((a, b) => b.factor - a.factor);
   const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), losses, enough, sentence: `${place}: ${[text, ...folded(losses)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
-    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated, each.times.sustained?.repetitions) })); // prettier-ignore
+    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
-    const texts = folded(unsure.map(({ name, ratio, over, more }) => ({ name, text: ` ${ratioText(ratio)}${over}${more.text}` }))); // prettier-ignore
+    const texts = folded(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${more.text}${sustained}` }))); // prettier-ignore
     const [slight] = sooner;
-    if (slight !== undefined) return say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.over}, too little for its price: ${slight.price.texts.join('; ')}`); // prettier-ignore
+    if (slight !== undefined) return say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.sustained}, too little for its price: ${slight.price.texts.join('; ')}`); // prettier-ignore
     // Of several settings the lines would be long: who pays is told of one.
     const [only, ...others] = tried;
     const isTold = others.length === 0 && only?.verdict !== 'later' && (isExact || only?.ratio.low !== null);
@@ -98,20 +92,18 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
         ? isAlone
           ? `only ${first?.name} sustains it`
           : `${first?.name} is fastest`
-        : `no difference${worn.length > 0 ? ' in mean time' : ''}${same.over}`;
+        : `no difference${worn.length > 0 ? ' in mean time' : ''}${same.sustained}`;
     return told(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
   const others = better.filter((each) => each !== best && !alike.includes(each));
-  const gain = best.isSpared
-    ? `${best.name} ${best.times.sustained?.text ?? ''}, program times`
-    : `${alike.map(({ name }) => name).join(' or ')}, programs ${outcomeOf(best.ratio, margin)}:`;
-  const told = others.slice(0, OTHERS_MAX).map(({ name, ratio, isSpared }) => isSpared ? `${name} sustains it more often` : `${name} ${outcomeOf(ratio, margin)}`); // prettier-ignore
+  const gain = `${alike.map(({ name }) => name).join(' or ')}, programs ${outcomeOf(best.ratio, margin)}:`;
+  const told = others.slice(0, OTHERS_MAX).map(({ name, ratio }) => `${name} ${outcomeOf(ratio, margin)}`);
   const more = others.length > told.length ? [`${others.length - told.length} more`] : [];
   const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
   const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
   const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
   return say(
-    [`${gain} ${ratioText(best.ratio)}${best.over}`, ...drain, ...best.price.texts, ...told, ...more].join('; '),
+    [`${gain} ${ratioText(best.ratio)}${best.sustained}`, ...drain, ...best.price.texts, ...told, ...more].join('; '),
   );
 }
 
@@ -180,7 +172,7 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice)} of these ${verdicts.length}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
-  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that can be sustained`; // prettier-ignore
+  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that most seeds sustain`; // prettier-ignore
   if (from === verdicts.length - 1) return say(`pays at ${place}, the ${only}`);
   const all = `at all of these loads${isAll ? '' : ' that can be sustained'}`;
   return say(`pays ${from === 0 ? all : `from ${place} on`}`);

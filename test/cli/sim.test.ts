@@ -125,10 +125,9 @@ describe('maitred sim with several loads and windows', () => {
 
 describe('maitred sim', () => {
   it('recommends no change where there is none, nor a policy that sees the future', async () => {
-    const { out } = await sim(...CHAT, '--policy', 'pass-through,srpt', '--window', '64,128', '--seed', '1,2');
-    expect(out.replaceAll('\n', ' ')).toMatch(
-      /Keep pass-through, window 64: none of the 3 other settings is significantly better/,
-    );
+    const args = ['--workload', 'chat', '--programs', '60', '--concurrency', '64', '--policy', 'pass-through,srpt'];
+    const { out } = await sim(...args, '--window', '2,4', '--seed', '1,2');
+    expect(out).toMatch(/^Keep pass-through, window 2: none of the 3 other settings is significantly better/);
   });
 
   it('names the largest loss of several settings, where none is better', async () => {
@@ -150,7 +149,10 @@ describe('maitred sim', () => {
 
   it('names the load that would tell more, where nothing waits and where the queue only grows', async () => {
     const OF_REACT = ['--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas'];
-    const adviceAt = async (...load: string[]) => (await json(...OF_REACT, ...load)).document.advice;
+    const adviceAt = async (...load: string[]) => {
+      const { advice, recommendation = '' } = (await json(...OF_REACT, ...load)).document;
+      return [...advice, recommendation];
+    };
     const [idle] = await adviceAt('--concurrency', '1');
     expect(idle).toMatch(
       /^No call ever waited, so nothing could differ: run again with --concurrency \d+\.\.\d+ .*--seed 1\.\.8: 40 runs of \d+ programs\.$/,
@@ -160,7 +162,7 @@ describe('maitred sim', () => {
       /^At least 9 of 10 calls never waited, so little could differ: run again with --concurrency 4\.\.16 --seed 1\.\.8: 40 runs of 80 programs\.$/,
     );
     const [drain, lower] = await adviceAt('--rate', '3');
-    expect(drain).toMatch(/^plas: overloaded/);
+    expect(drain).toMatch(/^Overloaded: plas\./);
     // The lowest of the rates that it names is sustained.
     const [, next = ''] = /run again with (.*): /.exec(lower!) ?? [];
     const { document } = await json(...OF_REACT, ...next.split(' '));
@@ -172,7 +174,7 @@ describe('maitred sim', () => {
   it('advises a command whose result is final', async () => {
     const args = ['--workload', 'react', '--programs', '40', '--kv-tokens', '20000', '--policy', 'pass-through,plas'];
     const { document } = await json(...args, '--rate', '3');
-    const [, next = ''] = /run again with (.*): /.exec(document.advice.at(-1)!) ?? [];
+    const [, next = ''] = /run again with (.*): /.exec(document.recommendation!) ?? [];
     const { out } = await sim(...args, ...next.split(' '));
     expect(out).toMatch(/^plas pays .*\nSustained with \d+ programs: pass-through up to /);
     expect(out).not.toMatch(/run again|would tell|confirm/);
@@ -274,18 +276,7 @@ limits: { queuedMax: 1 }
   });
 
   it('says first that prompts are too long where some programs fail by that', async () => {
-    const { document } = await json(
-      '--workload',
-      'coding',
-      '--programs',
-      '20',
-      '--rate',
-      '0.1',
-      '--kv-tokens',
-      '20000',
-      '--policy',
-      'plas',
-    );
+    const { document } = await json('--workload', 'coding', '--programs', '20', '--rate', '0.1', '--kv-tokens', '20000', '--policy', 'plas'); // prettier-ignore
     expect(document.advice[0]).toMatch(/^Some programs fail, as prompts are longer than an engine takes\. Raise --kv-tokens/); // prettier-ignore
   });
 
@@ -302,7 +293,7 @@ limits: { queuedMax: 1 }
   it('answers with more load alone where hardly a call waited, not with more seeds too', async () => {
     const { document } = await json('--workload', 'chat', '--programs', '20', '--rate', '0.5', '--window', '64,128', '--seed', '1,2'); // prettier-ignore
     expect(document.advice).toEqual([expect.stringContaining('--rate')]);
-    expect(document.recommendation).not.toContain('run again');
+    expect(document.recommendation).toBeUndefined();
   });
 
   it('tells of one setting at several rates which it sustains and how to learn whether it pays, and compares no rates', async () => {

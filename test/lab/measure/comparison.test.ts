@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MARGIN, oftenerOf, pairedRatio, type Pair, verdictOf } from '../../../lab/measure/comparison.js';
+import { MARGIN, pairedRatio, type Pair, verdictOf } from '../../../lab/measure/comparison.js';
 import { Dice } from '../../../workloads/dice.js';
 
 const positive = fc.double({ min: 0.01, max: 1e4, noNaN: true });
@@ -73,16 +73,4 @@ describe('the verdict on a ratio', () => {
       if (spread < 0.01) expect(verdicts(1).every((each) => each === 'same')).toBe(true);
     }
   });
-});
-
-it.each([
-  [5, 0, undefined],
-  [6, 0, 'more'],
-  [0, 6, 'fewer'],
-  [7, 1, undefined],
-  [8, 1, 'more'],
-  [11, 11, undefined],
-  [0, 0, undefined],
-])('tells whether %i pairs against %i are certainly more, as the exact test does', (one, other, verdict) => {
-  expect(oftenerOf(one, other)).toBe(verdict);
 });
