@@ -97,8 +97,8 @@ export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | '
 
 /** @param complete whether the run was; the verdict on a stopped run covers only programs that had ended */
 function sloText({ expression, target, value, met }: SloResult, several: boolean, complete: boolean): string {
-  const where = target === null || !several ? '' : ` at ${target}`;
-  return `${met ? 'Met' : 'Missed'}: ${expression}${where}; it was ${value === null ? 'not measured' : number(value)}${complete ? '' : ', of a run that was stopped'}`;
+  const of = target === null || !several ? '' : ` of ${target}`;
+  return `SLO ${expression}${of}: ${met ? 'met' : 'missed'} (${value === null ? 'not measured' : number(value)})${complete ? '' : ', in a run that was stopped'}.`;
 }
 
 type Targets = readonly TargetReport[];

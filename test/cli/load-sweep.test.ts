@@ -11,7 +11,8 @@ const spread = (seconds: number, count = 40) => ({ count, mean: seconds, p50: se
 interface Made {
   readonly seconds: readonly number[];
   readonly grew?: readonly boolean[];
-  readonly met?: boolean;
+  /** Whether it met an objective; there is one if a load has this. */
+  readonly met?: boolean | undefined;
   readonly gone?: boolean;
   readonly completed?: number;
   readonly programs?: number;
@@ -26,7 +27,7 @@ interface Made {
 function documentOf({
   seconds,
   grew = [],
-  met = true,
+  met,
   gone = false,
   programs = 80,
   completed = programs,
@@ -55,7 +56,7 @@ function documentOf({
   const later = { ratio: 3, low: 3, high: 3 };
   const ab =
     mean === undefined ? null : { program_seconds: { mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
-  const slo = [{ expression: 'program_seconds.p99 < 9', target: null, met }];
+  const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore
   return { complete, runs: 3, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
 }
 
@@ -68,8 +69,9 @@ async function printed(...made: readonly Made[]) {
     options: { arrivals: { type: 'open' }, timeScale: 2, durationMs: Infinity },
     report: { targets: urls, margin: 0.02, out, err: out },
   })) as unknown as [Load, ...Load[]];
+  const hasSlo = made.some(({ met }) => met !== undefined);
   const play = ({ value = 0 }: Load) => {
-    const one = made[value - 1]!;
+    const one = { ...made[value - 1]!, met: hasSlo ? (made[value - 1]!.met ?? true) : undefined };
     return one.seconds.length === 0
       ? Promise.reject(new ConfigError([{ path: '', message: 'the target has gone' }]))
       : Promise.resolve(documentOf(one));
@@ -80,14 +82,15 @@ async function printed(...made: readonly Made[]) {
 
 describe('a sweep of one target', () => {
   it('says up to which load it keeps up and meets every objective', async () => {
-    const { lines } = await printed({ seconds: [2] }, { seconds: [3] }, { seconds: [10], met: false }, { seconds: [40], grew: [true] }); // prettier-ignore
-    expect(lines.slice(0, 7)).toEqual([
+    const { lines } = await printed({ seconds: [2] }, { seconds: [3] }, { seconds: [10], met: false }, { seconds: [40], grew: [true], met: false }); // prettier-ignore
+    expect(lines.slice(0, 8)).toEqual([
       'chat, seed 1',
       '',
       'At 1 a second: kept up; programs 2 s on average, max 2; first token p50 2 s, max 2.',
       'At 2 a second: kept up; programs 3 s on average, max 3; first token p50 3 s, max 3.',
-      'At 3 a second: kept up; programs 10 s on average, max 10; first token p50 10 s, max 10. Missed: program_seconds.p99 < 9.',
+      'At 3 a second: kept up; programs 10 s on average, max 10; first token p50 10 s, max 10.',
       'At 4 a second: overloaded, 1.5 programs a second ended.',
+      'SLO program_seconds.p99 < 9: met at 1 (2) and 2 (3) a second; missed at 3 (10) and 4 (40) a second.',
       'Sustained: up to 2 a second.',
     ]);
     expect(lines.filter((line) => line.startsWith('Warning'))).toHaveLength(1);
@@ -135,10 +138,16 @@ describe('a sweep of one target', () => {
     ]);
   });
 
-  it('takes an overload for one below a load of which nobody can tell', async () => {
-    const { lines } = await printed({ seconds: [2] }, { seconds: [5], grew: [true] }, { seconds: [5], lasted: 6 });
-    expect(lines[3]).toBe('At 2 a second: overloaded, 1.5 programs a second ended.');
-    expect(lines[5]).toBe('Sustained: up to 1 a second. Try --rate 1..2.');
+  it('takes an overload for one of all loads above, where none of them is sustained', async () => {
+    const few = { seconds: [5], lasted: 6 };
+    const failing = { seconds: [5], programs: 100, completed: 90 };
+    const { lines } = await printed({ seconds: [2] }, { seconds: [5], grew: [true] }, failing, few);
+    expect(lines.slice(3, 7)).toEqual([
+      'At 2 a second: overloaded, 1.5 programs a second ended.',
+      'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed.',
+      'At 4 a second: overloaded, as 2 a second is; programs 5 s on average, max 5; first token p50 5 s, max 5.',
+      'Sustained: up to 1 a second. Try --rate 1..2.',
+    ]);
   });
 
   it('names the same statistics as its table, and says what its rates are over', async () => {
@@ -171,6 +180,14 @@ describe('a sweep of one target', () => {
 });
 
 describe('a sweep of two targets', () => {
+  it('says of each under which loads it met an objective', async () => {
+    const { lines } = await printed({ seconds: [2, 1], met: true }, { seconds: [9, 10], met: false });
+    expect(lines.filter((line) => line.startsWith('SLO'))).toEqual([
+      'SLO program_seconds.p99 < 9 of A: met at 1 (2) a second; missed at 2 (9) a second.',
+      'SLO program_seconds.p99 < 9 of B: met at 1 (1) a second; missed at 2 (10) a second.',
+    ]);
+  });
+
   it('compares no target of which more programs failed, and explains brackets only where some are', async () => {
     const { lines } = await printed({ seconds: [2, 1], lost: 9 }, { seconds: [2, 1], lost: 80 });
     expect(lines.slice(2, 5)).toEqual([

@@ -56,7 +56,7 @@ describe('the document', () => {
       const reporter = makeReporter(options({ slos: [parseSlo('completed >= 1', 1, () => '')] }));
       playRun(reporter, { programs: 5, targets: 1 });
       const document = reporter.report(summary({ complete, programsUnfinished: complete ? 0 : 1 }));
-      expect(summaryOf(document, 100).includes('of a run that was stopped')).toBe(!complete);
+      expect(summaryOf(document, 100).includes('in a run that was stopped')).toBe(!complete);
     }
   });
 });
@@ -69,7 +69,7 @@ describe('the summary', () => {
     const document = reporter.report(summary({ targets: FACTS, warnings: ['The load tester itself was slow.'] }));
     const { ab } = document;
     const text = summaryOf(document, 120);
-    for (const part of [ab!.outcome, 'Missed: completed < 0 at B', 'Warning: The load tester', 'http_503', 'chat', 'of it, on average', 'All figures']) expect(text).toContain(part); // prettier-ignore
+    for (const part of [ab!.outcome, 'SLO completed < 0 of B: missed (114).', 'Warning: The load tester', 'http_503', 'chat', 'of it, on average', 'All figures']) expect(text).toContain(part); // prettier-ignore
     expect(Math.max(...text.split('\n').filter((line) => !/[.:]/.test(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
   });
 
