@@ -4,7 +4,7 @@ import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { MEANINGS, isAlike, levelOf, nameOf, typeName } from './words.js';
+import { MEANINGS, isAlike, levelOf, nameOf, placeOf, typeName } from './words.js';
 
 const ACTIVE_SHOWN = 20;
 const ENDINGS: Readonly<Record<EndedProgram['cause'], string>> = {
@@ -101,27 +101,31 @@ function factsOf(row: ProgramDetail): Fact[] {
   ];
 }
 
-/** The reason is shown once for the calls in a row that have it. */
-const ActiveCalls = ({ active }: { readonly active: readonly ActiveCall[] }) => (
-  <ul class="calls">
-    {active.map((call, at) => (
-      <li key={call.call}>
-        {isAlike(call.text, active[at - 1]?.text) ? (
-          <p class="when">
-            <b>
-              {call.state === 'waiting'
-                ? `waits ${duration(call.waiting_seconds)}`
-                : `runs ${duration(call.service_seconds)}, after ${duration(call.waiting_seconds)} in the queue`}
-            </b>
-            <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
-          </p>
-        ) : (
-          <p class="text">{call.text}</p>
-        )}
-      </li>
-    ))}
-  </ul>
-);
+/** Calls that wait for one thing, or run on one engine, stand together: the words of the oldest are those of all. */
+function ActiveCalls({ active }: { readonly active: readonly ActiveCall[] }) {
+  const places = [...new Set(active.map(placeOf))].map((place) => active.filter((call) => placeOf(call) === place));
+  return (
+    <ul class="calls">
+      {places.flatMap(([oldest, ...others]) => [
+        <li key={oldest?.call}>
+          <p class="text">{oldest?.text}</p>
+        </li>,
+        ...others.map((call) => (
+          <li key={call.call}>
+            <p class="when">
+              <b>
+                {call.state === 'waiting'
+                  ? `waits ${duration(call.waiting_seconds)}`
+                  : `runs ${duration(call.service_seconds)}, after ${duration(call.waiting_seconds)} in the queue`}
+              </b>
+              <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
+            </p>
+          </li>
+        )),
+      ])}
+    </ul>
+  );
+}
 
 /** The latest first. */
 function PastCalls({ past }: { readonly past: readonly PastCall[] }) {

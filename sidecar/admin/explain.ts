@@ -1,13 +1,13 @@
 import { callId, type CallId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Parts } from '../context.js';
-import type { Explanation } from './answers.js';
+import type { ActiveCall, Explanation } from './answers.js';
 import { labelOf } from '../identity/names.js';
 import { pastCallRow, pastCalls } from './call-rows.js';
 import { batchInWords, waitingProgram } from './batches.js';
-import { named } from './figures.js';
+import { counted, named, span } from './figures.js';
 import { findProgramByBeginning } from './programs.js';
 import { programDetail, rulesOf } from './program-rows.js';
-import { budgetInWords, lastCallInWords, leavingInWords } from './run-words.js';
+import { budgetInWords, lastCallInWords, leavingInWords, WAITED_FOR } from './run-words.js';
 
 /**
  * Why the calls of a program wait or run where they do, or how its last one ended. The id may also be its beginning, that of
@@ -60,6 +60,35 @@ function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId,
   const { active, budget, ending } = program;
   if (active.length === 0)
     return { text: lastCallInWords(row, pastCalls(context, row.id).calls.at(-1), rulesOf(context), budget), program };
-  const paragraphs = [leavingInWords(row, ending) ?? [], active.map(({ text }) => text), budgetInWords(budget)].flat();
+  const paragraphs = [leavingInWords(row, ending) ?? [], paragraphsOf(active), budgetInWords(budget)].flat();
   return { text: paragraphs.join('\n\n'), program };
+}
+
+const CALLS_NAMED = 3;
+
+/** A paragraph for each thing that calls wait for, and each engine that runs some: in the words of the oldest. */
+function paragraphsOf(active: readonly ActiveCall[]): string[] {
+  const alike = new Map<string, [ActiveCall, ...ActiveCall[]]>();
+  for (const call of active) {
+    const place = call.waiting_for ?? { cause: '', engine: call.engine };
+    const key = `${place.cause} ${place.engine}`;
+    const known = alike.get(key);
+    if (known === undefined) alike.set(key, [call]);
+    else known.push(call);
+  }
+  return [...alike.values()].map(([first, ...others]) => [first.text, ...othersInWords(others)].join('\n'));
+}
+
+/** At most one sentence. */
+function othersInWords(calls: readonly ActiveCall[]): string[] {
+  const [first] = calls;
+  if (first === undefined) return [];
+  const { engine, waiting_for: wait } = first;
+  const does = `${wait === null ? 'run' : 'wait'}${calls.length === 1 ? 's' : ''}`;
+  const what = wait === null ? `on ${engine}` : `for ${WAITED_FOR[wait.cause]}`;
+  const times = calls.map((call) => (wait === null ? call.service_seconds : call.waiting_seconds));
+  const [least, most] = [Math.min(...times), Math.max(...times)].map((seconds) => span(1000 * seconds));
+  const more = calls.length - CALLS_NAMED;
+  const ids = calls.slice(0, CALLS_NAMED).map(({ call }) => call).join(', '); // prettier-ignore
+  return [`${counted(calls.length, 'more call')} of it ${does} ${what}, for ${least === most ? '' : `${least} to `}${most}: ${ids}${more > 0 ? ` and ${counted(more, 'other')}` : ''}.`]; // prettier-ignore
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
 import { failuresOf, inOrder, latestOf, sortOf, sumsOf } from '../../ui/select.js';
-import { levelOf, typeHint, typeName } from '../../ui/words.js';
+import { levelOf, placeOf, typeHint, typeName } from '../../ui/words.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
   id,
@@ -88,4 +88,12 @@ describe('the sums of engines', () => {
       // prettier-ignore
       expect(sumsOf(list)).toMatchObject({ window: null, gate: null });
   });
+});
+
+it('takes calls together that wait for the same thing, or run on the same engine', () => {
+  const wait = (cause: string, engine: string) => placeOf({ waiting_for: { cause, engine }, engine: null } as never);
+  const run = (engine: string) => placeOf({ waiting_for: null, engine });
+  expect(wait('kv', 'a')).toBe(wait('kv', 'a'));
+  expect(run('a')).toBe(run('a'));
+  expect(new Set([wait('kv', 'a'), wait('kv', 'b'), wait('turn', 'a'), run('a'), run('b')]).size).toBe(5);
 });

@@ -91,6 +91,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
     await see(/^1 of 3 calls failed in the last 5 min with engine_404/);
     expect(await page.locator('.status .warn').count()).toBe(1);
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('warn');
     await see('of 3 calls: 1 engine_404');
     await see('No figure: no engine is in service.');
     await page.getByText('2 by the client’s fault', { exact: true }).click();
