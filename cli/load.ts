@@ -21,7 +21,13 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   const faults = new Faults();
   const loads = await readLoads(command, flags, faults);
   const [first] = loads;
-  const play = (load: Load, signal: AbortSignal) => playOne(flags, load, signal);
+  const warned = new Set<string>();
+  const warn = (warning: string) => {
+    // Each load of a sweep warns again.
+    if (!flags.quiet && !warned.has(warning)) complain(`warning: ${warning}`);
+    warned.add(warning);
+  };
+  const play = (load: Load, signal: AbortSignal) => playOne(load, warn, signal);
   const early = new Interrupted('stopped before the first program was sent');
   const documents = await stoppable((signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)), early); // prettier-ignore
   const stopped = documents.find(({ complete }) => !complete);
@@ -38,13 +44,10 @@ async function single(load: Load, play: Play, signal: AbortSignal): Promise<Load
   return [document];
 }
 
-async function playOne({ quiet }: LoadFlags, load: Load, signal: AbortSignal): Promise<LoadDocument> {
+async function playOne(load: Load, onWarning: (warning: string) => void, signal: AbortSignal): Promise<LoadDocument> {
   const reporter = makeReporter(load.report);
-  const told = {
-    onProgress: (progress: LoadProgress) => reporter.progress(progress),
-    ...(!quiet && { onWarning: (warning: string) => complain(`warning: ${warning}`) }),
-  };
-  const played = runLoad({ ...load.options, ...told }, reporter, signal);
+  const onProgress = (progress: LoadProgress) => reporter.progress(progress);
+  const played = runLoad({ ...load.options, onProgress, onWarning }, reporter, signal);
   return reporter.report(await played.catch(unusable(load.options.apiKey)));
 }
 

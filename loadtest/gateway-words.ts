@@ -10,11 +10,14 @@ const DISPATCHED = /^\s*dispatched engine=(\S+)/;
 export class GatewayWords {
   engine: string | undefined;
   queueMs = NaN;
+  /** How many times as fast as real the engine runs, if it is a stand-in: its own header, which a gateway passes on. */
+  speed = NaN;
   #isQueued = false;
 
   takeHeaders(headers: IncomingHttpHeaders): void {
     this.engine = textOf(headers['x-maitred-engine']);
     this.queueMs = numberOf(headers['x-maitred-queue-ms']);
+    this.speed = numberOf(headers['x-sim-speed']);
     this.#isQueued = headers['x-maitred-reason'] === 'queued';
   }
 

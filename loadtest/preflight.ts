@@ -37,9 +37,11 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   const program = policy === undefined ? undefined : `load-${randomUUID().slice(0, 8)}`;
   const headers: Record<string, string> = program === undefined ? {} : { 'x-maitred-program': program };
   let waitedMs = 0;
+  let speed: number | undefined;
   const ask = async (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) => {
     const outcome = await target.ask(api.body({ ...base, ...part }), { headers, timeoutMs }, signal);
     waitedMs = Math.max(waitedMs, outcome.gateway.queueMs || 0);
+    if (outcome.gateway.speed > 0) speed = outcome.gateway.speed;
     return outcome;
   };
 
@@ -91,6 +93,8 @@ export async function preflight(target: Target, options: PreflightOptions, signa
       alone,
       /** Longest time that a call before the run waited in a gateway's queue. */
       waitedMs,
+      /** How many times as fast as real a stand-in engine runs; undefined: it is none, or does not say. */
+      speed,
     },
   };
 }

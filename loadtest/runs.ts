@@ -10,11 +10,12 @@ import {
   type LoadObserver,
   type LoadProgramRecord,
 } from './load.js';
-import { Meter, type GeneratorHealth } from './meter.js';
+import { Meter } from './meter.js';
 import type { Player } from './player.js';
-import { preflight, type Readiness, type TargetFacts } from './preflight.js';
+import { preflight, type Readiness } from './preflight.js';
 import { Fitting, Run, type Surroundings } from './run.js';
 import { Target } from './target.js';
+import { speedWarning, warningsOf } from './warnings.js';
 
 const PROGRESS_MS = 200;
 
@@ -36,7 +37,11 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
     const { onWarning } = options;
     if (onWarning !== undefined)
-      for (const warning of [fitting.foresee(options.programs(0), options.maxPrograms), oneByOne(options, alone)])
+      for (const warning of [
+        ...ready.map(({ facts }) => speedWarning(facts, options.timeScale)),
+        fitting.foresee(options.programs(0), options.maxPrograms),
+        oneByOne(options, alone),
+      ])
         if (warning !== undefined) onWarning(warning);
     const began = performance.now();
     const reach = new Reach(observer);
@@ -195,59 +200,4 @@ class Runs {
   #sum(of: (run: Run) => number): number {
     return this.#runs.reduce((sum, run) => sum + of(run), 0);
   }
-}
-
-const LATE_MS = 50;
-const CPU_SHARE = 0.9;
-/** Share of a core below which the load tester was not the bottleneck itself, but was held up by other load. */
-const IDLE_SHARE = 0.25;
-/** Deviation in length above which prompts count as wrong. */
-const LENGTH_SHARE = 0.01;
-
-const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
-
-interface Ran {
-  readonly options: Pick<LoadOptions, 'connections' | 'ignoreEos'>;
-  readonly targets: readonly TargetFacts[];
-  readonly generator: GeneratorHealth;
-  readonly programsTooLong: number;
-  readonly isTooMany: boolean;
-}
-
-function warningsOf({ options, targets, generator, programsTooLong, isTooMany }: Ran): string[] {
-  const { loop_lag_ms: loopLagMs, late_send_ms: lateSendMs, cpu_share: cpuShare, calls_in_flight_max: callsInFlightMax } = generator; // prettier-ignore
-  const warnings: string[] = [];
-  if (lateSendMs.p99 > LATE_MS || loopLagMs.p99 > LATE_MS || cpuShare > CPU_SHARE) {
-    const [who, remedy] =
-      cpuShare > IDLE_SHARE
-        ? ['The load tester was a bottleneck', 'Start several, with different seeds.']
-        : ['This machine was too busy', 'Repeat on an idle machine.'];
-    warnings.push(
-      `${who}: 1 % of calls went out ${ms(lateSendMs.p99)} late or more (event-loop lag p99 ${ms(loopLagMs.p99)}, ${(100 * cpuShare).toFixed(0)} % of one core). Latencies include this. ${remedy}`,
-    );
-  }
-  if (callsInFlightMax >= options.connections)
-    warnings.push(`Calls waited for one of ${options.connections} connections to a target: raise --connections.`); // prettier-ignore
-  if (isTooMany)
-    warnings.push('A target had 20,000 running programs, so no more were started: it cannot sustain this rate.'); // prettier-ignore
-  if (programsTooLong > 0)
-    warnings.push(`${programsTooLong} programs were left out: they have calls longer than a target's context.`);
-  for (const target of targets) warnings.push(...ofTarget(target, options.ignoreEos));
-  return warnings;
-}
-
-function ofTarget(target: TargetFacts, wantsExact: boolean): string[] {
-  const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted, waitedMs } = target;
-  const warnings: string[] = [];
-  if (waitedMs > LATE_MS)
-    warnings.push(`${url} was busy before the run: a call waited ${ms(waitedMs)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore
-  if (!isExact) {
-    const how = { tokenize: 'by its tokenizer', usage: 'by the usage of a few calls', guess: 'at one token per word' }; // prettier-ignore
-    warnings.push(`Prompt lengths for ${url} are approximate, ${how[tokenizer]}.`);
-  }
-  if (wantsExact && !ignoresEos) warnings.push(`${url} rejects ignore_eos: its answers may be too short.`); // prettier-ignore
-  const off = promptTokensCounted / promptTokensWanted - 1;
-  if (Math.abs(off) > LENGTH_SHARE)
-    warnings.push(`Generated prompts for ${url} had ${(100 * off).toFixed(1)} % ${off > 0 ? 'more' : 'fewer'} tokens than wanted, by its count.`); // prettier-ignore
-  return warnings;
 }

@@ -102,7 +102,7 @@ function slo(command: Command, text: string, targets: number) {
 function titleOf(flags: OneLoad, source: ProgramSource, arrivals?: Arrivals): string {
   const of = source.type === 'workload' ? source.workload : `${source.file} (${source.format})`;
   const factor = flags.speed;
-  const speed = factor === 1 ? [] : [`${factor} times as fast as real (as the engine must be: maitred engine --speed ${factor}; all figures are those at real speed)`]; // prettier-ignore
+  const speed = factor === 1 ? [] : [`${factor} times as fast as real (all figures are those at real speed)`]; // prettier-ignore
   return [of, ...(arrivals === undefined ? [] : [comesHow(arrivals)]), ...speed, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
 }
 

@@ -143,6 +143,7 @@ export class EngineServer implements CallHost {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const api = request.method === 'POST' ? this.#generating.get(path) : undefined;
     let outlet = new Outlet(response, NO_FAULT);
+    response.setHeader('x-sim-speed', this.settings.speed);
     try {
       const record = api && this.#stats.open(path, request.headers);
       const text = await readText(request, this.settings.bodyBytesMax);

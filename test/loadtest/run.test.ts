@@ -1,6 +1,8 @@
 import type { LoadOptions } from '../../loadtest/index.js';
 import { describe, expect, it } from 'vitest';
 import { baselineOf } from '../../loadtest/calibrate.js';
+import { speedWarning } from '../../loadtest/warnings.js';
+import { world } from '../sidecar/gateway/world.js';
 import { engine } from '../sim/client.js';
 import { call, chain, DONE, front, load, PART, program, singles } from '../support/load.js';
 
@@ -124,7 +126,7 @@ describe('arrivals', () => {
   });
 
   it('one at a time are announced with the least that they take, if that is long', async () => {
-    const handle = await engine();
+    const handle = await engine({ speed: 1 });
     const told = async (options: Partial<LoadOptions>) => {
       const [stop, warnings] = [new AbortController(), [] as string[]];
       const onWarning = (warning: string) => {
@@ -151,7 +153,7 @@ describe('arrivals', () => {
   });
 
   it('leave out programs that no target could answer', async () => {
-    const handle = await engine({ maxModelLen: 500 });
+    const handle = await engine({ maxModelLen: 500, speed: 1 });
     const all = [...singles(2), program('long', call(), call({ after: [0], promptTokens: 495 }))];
     const warnings: string[] = [];
     const onWarning = (warning: string) => {
@@ -164,6 +166,28 @@ describe('arrivals', () => {
     expect(warnings).toEqual([expect.stringContaining('33 %')]);
     await load({ targets: [handle.url], programs: () => singles(2), onWarning });
     expect(warnings).toHaveLength(1);
+  });
+});
+
+describe('the speed of a run', () => {
+  it.each([
+    [2000, []],
+    [500, [/has --speed 2000, this load --speed 500: calls are 4 times too fast /]],
+    [4000, [/has --speed 2000, this load --speed 4000: calls are 2 times too slow /]],
+  ])('is compared with that of the engine behind a gateway: %d', async (timeScale, wanted) => {
+    const { url } = await world([await engine()]);
+    const warnings: string[] = [];
+    const onWarning = (warning: string) => void warnings.push(warning);
+    const { summary } = await load({ targets: [url], programs: () => singles(1), timeScale, onWarning });
+    expect(warnings).toEqual(wanted.map((each) => expect.stringMatching(each) as string));
+    expect(summary.warnings).toEqual(expect.arrayContaining(warnings));
+  });
+
+  it('is warned of where the engine tells none', () => {
+    expect(speedWarning({ url: 'http://e', speed: undefined }, 1)).toBeUndefined();
+    expect(speedWarning({ url: 'http://e', speed: undefined }, 8)).toMatch(
+      /^http:\/\/e tells no speed of its engine: /,
+    );
   });
 });
 

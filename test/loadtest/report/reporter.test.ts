@@ -16,6 +16,7 @@ const FACTS = BOTH.map((url) => ({
     ignoresEos: true,
     alone: undefined,
     waitedMs: 0,
+    speed: 1,
     promptTokensWanted: 10,
     promptTokensCounted: 10,
     goneMs: undefined,
