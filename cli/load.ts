@@ -6,7 +6,7 @@ import { makeReporter, summaryOf, writeReport, type LoadDocument } from '../load
 import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoads, type Load } from './load/read-load.js';
-import { sweep, type Play } from './load/sweep.js';
+import { moreIn, sweep, type Play } from './load/sweep.js';
 import { Interrupted, stoppable } from './signals.js';
 import { complain } from './complain.js';
 import { Faults } from './trace-file.js';
@@ -40,7 +40,8 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
 
 async function single(load: Load, play: Play, signal: AbortSignal): Promise<LoadDocument[]> {
   const document = await play(load, signal);
-  await writeReport(load.report, (width) => `${load.title}\n\n${summaryOf(document, width)}`, document);
+  const textOf = (width: number) => `${load.title}\n\n${summaryOf(document, width)}${moreIn(load.report)}`;
+  await writeReport(load.report, textOf, document);
   return [document];
 }
 

@@ -1,10 +1,20 @@
 import { gridLines, intervalText } from '../../lab/index.js';
-import { figureGrid, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
+import { figureGrid, sloName, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import { aboveOverloadOf, beliedOf, isOpen, isOverloaded, type Played, rises, sustains, verdictOf } from './verdict.js';
+import {
+  aboveOverloadOf,
+  beliedOf,
+  isOpen,
+  isOverloaded,
+  keepsUp,
+  type Played,
+  rises,
+  sustains,
+  verdictOf,
+} from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -45,7 +55,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     break;
   }
   tell(held.map((one) => aboveOverloadOf(one, held[0])));
-  tell(slosOf(played));
+  tell(slosOf(played, held));
   if (documents.length > 0) {
     const complete = played.length === loads.length;
     const textOf = (width: number) => textFor(first, documents, played, complete, width);
@@ -55,23 +65,29 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   return documents;
 }
 
-/** Under which loads each objective was met, with its figures. */
-function slosOf(played: readonly Played[]): string[] {
+/** Under which loads each objective was met, with its figures. @param overloaded those at and above an overload */
+function slosOf(played: readonly Played[], overloaded: readonly Played[]): string[] {
   const [first] = played;
   if (first === undefined) return [];
   const where = (texts: readonly string[]) => isOpen(first.load) ? `at ${listed(texts)} a second` : `with ${listed(texts)} at a time`; // prettier-ignore
-  return first.document.slo.map(({ expression, target }, at) => {
-    const results = played.flatMap(({ load, document: { slo } }) => slo.slice(at, at + 1).map((result) => ({ ...result, load: load.value }))); // prettier-ignore
-    const told = [true, false].flatMap((wanted) => {
-      const those = results.filter(({ met }) => met === wanted).map(({ load, value }) => `${load} (${value === null ? 'not measured' : number(value)})`); // prettier-ignore
-      return those.length === 0 ? [] : [`${wanted ? 'met' : 'missed'} ${where(those)}`];
-    });
-    const of = target === null || first.document.ab === null ? '' : ` of ${target}`;
-    return `SLO ${expression}${of}: ${told.join('; ')}.`;
+  return first.document.slo.map((slo, at) => {
+    const results = { met: [] as string[], 'met but not sustained': [] as string[], missed: [] as string[] };
+    for (const one of played) {
+      const { met = false, value = null } = one.document.slo[at] ?? {};
+      const own = one.document.targets.filter(({ name }) => slo.target === null || name === slo.target);
+      const isSustained = !overloaded.includes(one) && own.every(keepsUp);
+      const word = !met ? 'missed' : isSustained ? 'met' : 'met but not sustained';
+      results[word].push(`${one.load.value} (${value === null ? 'not measured' : number(value)})`);
+    }
+    const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${where(texts)}`])); // prettier-ignore
+    return `${sloName(slo, first.document.ab !== null)}: ${told.join('; ')}.`;
   });
 }
 
 const listed = (texts: readonly string[]): string => new Intl.ListFormat('en-GB').format(texts);
+
+/** The way to further figures; '' where it was taken. */
+export const moreIn = ({ json }: Load['report']): string => (json === undefined ? '\nAll figures: --json.\n' : '');
 
 const A_SECOND =
   'Programs a second: those completed, over the time until the last had ended, so below the rate in short runs.';
@@ -103,7 +119,7 @@ function textFor(
     ...warnings.values(),
     ...(hasIntervals ? [intervalText(Math.min(...played.map(({ document }) => document.runs)), 'runs')] : []),
     ...(isOpen(first) ? [A_SECOND] : []),
-    'All figures: --json.',
   ];
-  return [...conclusion, '', ...gridLines(grid, width), '', ...notes].map((line) => `${line}\n`).join('');
+  const lines = [...conclusion, '', ...gridLines(grid, width), ...(notes.length > 0 ? ['', ...notes] : [])];
+  return lines.map((line) => `${line}\n`).join('') + moreIn(first.report);
 }

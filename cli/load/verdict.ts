@@ -39,7 +39,7 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
 function singleText(load: Load, document: LoadDocument): string {
   const [target] = document.targets;
   if (isOverloaded(document)) {
-    return `overloaded, ${number(target?.programs_per_second ?? null)} programs a second ended`;
+    return `overloaded, ${endedOf(document)}`;
   }
   if (target === undefined || target.completed === 0) return 'no program completed';
   if (!isOpen(load)) return figuresOf(target);
@@ -87,6 +87,9 @@ const FAILED_SHARE_MAX = 0.01;
 export const keepsUp = ({ queue_grew, programs, completed, failed }: LoadDocument['targets'][number]): boolean =>
   queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;
 
+const endedOf = ({ targets: [target] }: LoadDocument): string =>
+  `${number(target?.programs_per_second ?? null)} programs a second ended`;
+
 /** The sentence on a load at or above an overload, where a higher load is sustained. */
 export function beliedOf({ document, verdict: { place, sentence } }: Played): string {
   if (!isOverloaded(document)) return sentence;
@@ -97,7 +100,6 @@ export function beliedOf({ document, verdict: { place, sentence } }: Played): st
 /** The sentence on a load at or above an overload, where no higher load is sustained. */
 export function aboveOverloadOf(one: Played, overload: Played | undefined): string {
   const { place, sentence } = one.verdict;
-  const { ab, targets } = one.document;
-  if (ab !== null || isTold(one) || targets.every(({ completed }) => completed === 0)) return sentence;
-  return `${place}: overloaded, as ${overload?.load.value} a second is; ${targets.map(figuresOf).join('; ')}.`;
+  if (one.document.ab !== null || isTold(one)) return sentence;
+  return `${place}: overloaded, as ${overload?.load.value} a second is; ${endedOf(one.document)}.`;
 }

@@ -85,6 +85,10 @@ export function judge(slo: Slo, reports: readonly TargetReport[], ab: AbReport |
   return reports.filter((_, index) => slo.target === undefined || slo.target === index).map((report) => result(report.name, report)); // prettier-ignore
 }
 
+/** The condition in a report on several targets or one, whose names some conditions have. */
+export const sloName = ({ expression, target }: Pick<SloResult, 'expression' | 'target'>, several: boolean): string =>
+  `SLO ${expression}${!several || target === null || expression.startsWith(`${target}.`) ? '' : ` of ${target}`}`;
+
 /** Stands for the name of a workload, which is unknown until one of its programs has run. */
 const ANY = 'NAME';
 

@@ -13,7 +13,7 @@ import type { PolicyName } from '../../src/index.js';
 import { counted, integer, leftAligned, number, percent } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import { isLossy, type Compared } from './pairs.js';
-import type { SloResult } from './slo.js';
+import { sloName, type SloResult } from './slo.js';
 import { type TargetReport, cachedShare } from './target.js';
 import { ERROR_CLASSES } from '../load.js';
 
@@ -39,10 +39,7 @@ export function summaryOf(document: Summarized, width: number): string {
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
-    [
-      ...(ab === null || ab.program_seconds.mean.low === null ? [] : [intervalText(ab.runs, 'runs')]),
-      'All figures: --json.',
-    ],
+    ab === null || ab.program_seconds.mean.low === null ? [] : [intervalText(ab.runs, 'runs')],
   ];
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }
@@ -96,9 +93,9 @@ export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | '
 }
 
 /** @param complete whether the run was; the verdict on a stopped run covers only programs that had ended */
-function sloText({ expression, target, value, met }: SloResult, several: boolean, complete: boolean): string {
-  const of = target === null || !several ? '' : ` of ${target}`;
-  return `SLO ${expression}${of}: ${met ? 'met' : 'missed'} (${value === null ? 'not measured' : number(value)})${complete ? '' : ', in a run that was stopped'}.`;
+function sloText(result: SloResult, several: boolean, complete: boolean): string {
+  const value = result.value === null ? 'not measured' : number(result.value);
+  return `${sloName(result, several)}: ${result.met ? 'met' : 'missed'} (${value})${complete ? '' : ', in a run that was stopped'}.`;
 }
 
 type Targets = readonly TargetReport[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeReporter, parseSlo, SloError } from '../../../loadtest/report/index.js';
+import { makeReporter, parseSlo, SloError, sloName } from '../../../loadtest/report/index.js';
 import { call, options, playRun, program, summary } from './made-up.js';
 
 const suggest = (word: string, known: readonly string[]) => ` [${word} of ${known.length}]`;
@@ -53,6 +53,10 @@ describe('an objective', () => {
       ['B', 20, false],
       ['B', 20, false],
       ['A', 0, true],
+    ]);
+    expect(results.slice(1, 3).map((result) => sloName(result, true))).toEqual([
+      'SLO program_seconds.max < 15 of B',
+      'SLO B.program_seconds.max < 15',
     ]);
   });
 
