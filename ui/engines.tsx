@@ -2,6 +2,7 @@ import type { Engine } from '../sidecar/admin/answers.js';
 import { Command } from './command.js';
 import { Bar, Facts, type Fact } from './figures.js';
 import { brief, count, percent, tokens } from './format.js';
+import { Whole } from './names.js';
 import { engines, show } from './state.js';
 
 export function Engines() {
@@ -22,7 +23,7 @@ export function Engines() {
 function Card({ engine }: { readonly engine: Engine }) {
   const { id, state, rest_tokens: rest, capacity_tokens: capacity, gate_tokens: gate } = engine;
   const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
-  const isOff = state === 'down' || state === 'starting';
+  const isOff = state === 'down' || state === 'starting' || (state === 'drained' && inFlight === 0);
   const isAway = state === 'draining' || state === 'drained';
   const limit = rest ?? capacity;
   const named = rest === null ? 'KV cache' : rest === gate ? 'gate' : 'gate and host';
@@ -36,7 +37,7 @@ function Card({ engine }: { readonly engine: Engine }) {
           title={`Only programs on ${id}`}
           onClick={() => show({ engine: id, page: '' })}
         >
-          {brief(id, 40)}
+          <Whole text={id} />
         </button>
         <span class="quiet">{engine.kind}</span>
         <span class={`badge ${state}`}>{state}</span>
@@ -56,7 +57,7 @@ function Card({ engine }: { readonly engine: Engine }) {
             text={
               limit === null
                 ? `${tokens(workingSet)}, capacity unknown`
-                : `${tokens(workingSet)} of ${tokens(limit)} (${named}${workingSet > limit ? ', which answers may outgrow' : ''})`
+                : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
             }
             value={workingSet}
             max={limit}

@@ -1,4 +1,4 @@
-import { brief } from './format.js';
+import { Whole } from './names.js';
 
 interface BarProps {
   readonly label: string;
@@ -39,7 +39,9 @@ export const Facts = ({ facts, style }: { readonly facts: readonly Fact[]; reado
     {facts.map(([name, value, meaning]) => (
       <div key={name}>
         <dt title={meaning}>{name}</dt>
-        <dd title={value}>{brief(value, 40)}</dd>
+        <dd title={value}>
+          <Whole text={value} />
+        </dd>
       </div>
     ))}
   </dl>

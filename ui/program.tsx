@@ -2,6 +2,7 @@ import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from '../sidec
 import { Command, Link } from './command.js';
 import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
+import { Whole } from './names.js';
 import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
 import { MEANINGS, isAlike, levelOf, nameOf, placeOf, typeName } from './words.js';
@@ -37,7 +38,7 @@ export function ProgramView() {
         <Link change={{ program: '' }}>← All programs</Link>
       </nav>
       <h2 id="program" title={key}>
-        {named === undefined ? brief(key, 100) : nameOf(named)}
+        <Whole text={named === undefined ? key : nameOf(named)} />
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
       {detail === null && <Gone row={gone} />}

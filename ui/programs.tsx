@@ -19,6 +19,14 @@ import { Table, type Column, type Entry, type TableProps } from './table.js';
 import { inOrder, sortOf } from './select.js';
 import { MEANINGS, UNANSWERED, levelOf, nameOf, namedBy, typeHint, typeName } from './words.js';
 
+/** Without the organisation before a slash: there is room for one of the two. */
+const MODEL: Column<Pick<Program, 'model'>> = {
+  name: 'Model',
+  cell: ({ model }) => model?.split('/').at(-1) ?? '–',
+  hint: ({ model }) => model ?? 'not known here',
+  isText: true,
+};
+
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, isText: true }, // prettier-ignore
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf },
@@ -26,18 +34,18 @@ const COLUMNS: readonly Column<Program>[] = [
   { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: levelOf },
   { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', from: 'desk', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
   { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) }, // prettier-ignore
-  { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), isText: true },
+  { name: 'Engine', cell: (row) => row.engine ?? '–', isName: true },
   { name: 'Type', meaning: MEANINGS.type, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
-  { name: 'Model', cell: (row) => brief(row.model ?? '–', 24), from: 'large', isText: true },
+  { ...MODEL, from: 'large' },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
   { name: 'Age', sort: 'age_seconds', from: 'desk', cell: (row) => duration(row.age_seconds) },
 ];
-const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), isText: true }; // prettier-ignore
+const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => row.gateway ?? '–', isName: true };
 
 /** Of little use where there is one tenant. */
-const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => brief(tenant, 24), isText: true }; // prettier-ignore
+const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => tenant, isText: true };
 const withTenants = <Row extends Pick<Program, 'tenant'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.every(({ tenant }) => tenant === 'default') ? columns : [TENANT, ...columns];
 
@@ -46,8 +54,8 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
   { name: 'Queued', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
   { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
-  { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isText: true },
-  { name: 'Model', cell: (row) => row.model ?? '–', isText: true },
+  { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isName: true },
+  MODEL,
   {
     name: 'Why ended',
     cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`),
@@ -72,9 +80,8 @@ function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_s
   return seconds > 0 ? duration(seconds) : '–';
 }
 
-function causeOf({ background, current_wait_cause: cause }: Program): string {
-  if (cause === null) return '';
-  return `${cause === 'kv' ? 'KV cache' : cause.replace('_', ' ')}${background ? ', background' : ''}`;
+function causeOf({ current_wait_cause: cause }: Program): string {
+  return cause === 'kv' ? 'KV cache' : (cause?.replace('_', ' ') ?? '');
 }
 
 /** Some of a program's calls may wait while others run. */
@@ -161,7 +168,7 @@ function Groups({ by }: { readonly by: string }) {
   const isType = by === 'agent_type';
   const entry = ({ name, programs: present }: ProgramGroup): Entry => ({
     key: String(name),
-    name: isType ? typeName(name) : brief(name ?? '–'),
+    name: isType ? typeName(name) : (name ?? '–'),
     id: name ?? '–',
     title: isType ? typeHint(name) : (name ?? 'not known here'),
     change: name === null ? undefined : { [by]: name, tab: present > 0 ? '' : 'ended', page: '' },
@@ -208,7 +215,7 @@ const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
       <option value="">any</option>
       {[...new Set([...of, ...(value === '' ? [] : [value])])].map((each) => (
         <option key={each} value={each}>
-          {name === 'Type' ? typeName(each) : brief(each, 40)}
+          {brief(name === 'Type' ? typeName(each) : each, 40)}
         </option>
       ))}
     </select>

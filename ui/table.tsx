@@ -1,5 +1,7 @@
 import type { Program } from '../sidecar/admin/answers.js';
 import { Link } from './command.js';
+import { brief } from './format.js';
+import { NAME_MAX, Name } from './names.js';
 import { sortOf } from './select.js';
 import { show, view, type View } from './state.js';
 
@@ -11,7 +13,9 @@ export interface Column<Row> {
   /** Narrowest windows that show it beside the others; absent: all. On phones, the table is scrolled to it. */
   readonly from?: 'desk' | 'large';
   readonly isText?: true;
-  /** Tooltip of a cell; absent: of texts, which may be cut, the whole text. */
+  /** A text of which both ends are shown. */
+  readonly isName?: true;
+  /** Tooltip of a cell; absent: of texts and names, which may be cut, the whole one. */
   readonly hint?: (row: Row) => string;
   /** Where its name does not say it. */
   readonly meaning?: string;
@@ -58,17 +62,11 @@ export function Table<Row>({ label, first, entry, columns, rows, empty }: TableP
             const { key, name, id, title, change, state } = entry(row);
             return (
               <tr key={key} class={state}>
-                <th scope="row" title={title} onCopy={(event) => copyId(event, name, id)}>
+                <th scope="row" title={title} onCopy={(event) => copyId(event, brief(name, NAME_MAX), id)}>
                   {change === undefined ? <Name text={name} /> : <Link change={change}>{<Name text={name} />}</Link>}
                 </th>
                 {columns.map((column) => (
-                  <td
-                    key={column.name}
-                    class={styleOf(column)}
-                    title={column.hint?.(row) ?? (column.isText && column.cell(row))}
-                  >
-                    {column.cell(row)}
-                  </td>
+                  <Cell key={column.name} column={column} row={row} />
                 ))}
               </tr>
             );
@@ -80,14 +78,15 @@ export function Table<Row>({ label, first, entry, columns, rows, empty }: TableP
   );
 }
 
-/** Names often differ only at their end: where there is no room, the middle is left out. */
-const Name = ({ text }: { readonly text: string }) => (
-  <span class="name">
-    <span>{text.slice(0, -NAME_END)}</span>
-    <span>{text.slice(-NAME_END)}</span>
-  </span>
-);
-const NAME_END = 10;
+function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const { cell, hint, isText, isName } = column;
+  const text = cell(row);
+  return (
+    <td class={styleOf(column)} title={hint?.(row) ?? (isText || isName ? text : undefined)}>
+      {isName ? <Name text={text} isShort /> : text}
+    </td>
+  );
+}
 
 /** No command takes a name that is shown in short. */
 function copyId(event: ClipboardEvent, name: string, id: string): void {
@@ -96,8 +95,8 @@ function copyId(event: ClipboardEvent, name: string, id: string): void {
   event.preventDefault();
 }
 
-const styleOf = ({ name, from, isText }: Pick<Column<never>, 'name' | 'from' | 'isText'>): string =>
-  `${from ?? ''} ${isText ? name.toLowerCase() : 'number'}`;
+const styleOf = ({ name, from, isText, isName }: Pick<Column<never>, 'name' | 'from' | 'isText' | 'isName'>): string =>
+  `${from ?? ''} ${isText || isName ? name.toLowerCase() : 'number'}`;
 
 function Head<Row>(column: Column<Row>) {
   const { name, sort = '', meaning } = column;

@@ -1,5 +1,4 @@
 import type { ActiveCall, Program } from '../sidecar/admin/answers.js';
-import { brief } from './format.js';
 
 /** Names of programs and columns. What the scheduler does, the gateway says in words. */
 
@@ -12,9 +11,9 @@ const BATCH_PART = /^(batch_[0-9a-f]{8})[0-9a-f]{16}\.(\d+)$/;
 /** A type that has no name, but a hash. */
 const UNNAMED = /^[0-9a-f]{8}$/;
 
-/** A type in short, as nobody reads a hash. */
+/** A type, of whose hash only the beginning is told: nobody reads one. */
 export const typeName = (type: string | null): string =>
-  type === null ? '–' : isUnnamed(type) ? `type ${type.slice(0, 4)}` : brief(type, 24);
+  type === null ? '–' : isUnnamed(type) ? `type ${type.slice(0, 4)}` : type;
 export const isUnnamed = (type: string | null): boolean => UNNAMED.test(type ?? '');
 /** Its tooltip. */
 export const typeHint = (type: string | null): string =>
@@ -24,7 +23,7 @@ export const typeHint = (type: string | null): string =>
 export function nameOf({ id, agent_type: type }: Named): string {
   const ofBatch = BATCH_PART.exec(id);
   if (ofBatch !== null) return `#${ofBatch[2]} ${ofBatch[1]}`;
-  if (!OPAQUE.test(id)) return brief(id);
+  if (!OPAQUE.test(id)) return id;
   const kind = type === null || isUnnamed(type) ? '' : `${type} `;
   return kind + id.replace(/^~/, '').slice(0, 8);
 }

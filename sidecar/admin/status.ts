@@ -119,7 +119,7 @@ function callsInWords(queue: Queue, running: number): string {
   // As the page's figures and `top` count: background calls beside the others.
   const told = background === waiting ? waiting : waiting - background;
   const who = `${run}${run === '' ? counted(told, 'call') : count(told)} ${told === 1 ? 'waits' : 'wait'}`;
-  if (background === waiting) return `${who}${why}, in the background.`;
+  if (background === waiting) return `${who} in the background${why}.`;
   const wait = `, the longest for ${span(1000 * longest)}`;
   if (background === 0) return `${who}${why}${wait}.`;
   return `${who}${wait}, and ${count(background)} in the background${named.length > 1 ? '' : ', all'}${why}.`;
@@ -157,7 +157,7 @@ export function engineInWords(engine: Omit<Engine, 'text'>, now: number): string
   if (engine.window !== null && inFlight >= engine.window) return 'Its window is full.';
   const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle } = engine;
   if (rest !== null && workingSet >= GATE_FULL * rest)
-    return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens, ${count(idle)} of them idle contexts.`;
+    return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens${idle > 0 ? `, ${count(idle)} of them idle contexts` : ''}.`;
   // Those that wait may need more.
   return rest === null ? 'Takes calls.' : `Takes calls that need up to ${count(Math.floor(rest - workingSet))} tokens.`;
 }

@@ -124,6 +124,7 @@ it('says what an engine that is up has room for', () => {
   const told = (more: object) => engineInWords({ ...up, ...more } as unknown as Engine, 0);
   expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
+  expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.');
   expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
   expect(told({ in_flight: 4 })).toBe('Its window is full.');
 });
@@ -140,4 +141,7 @@ it('warns of a queue that grows', () => {
     text: '1 engine up. The queue has grown for 4 minutes, from 15 calls to 48. 7 calls run, 48 wait, the longest for 90 s, and 2 in the background, all for KV cache.',
   });
   expect(told()).toMatchObject({ level: 'good', title: '48 waiting' });
+  const all = { waiting: 3, background: 3, longest_wait_seconds: 0, waiting_for: { kv: 2, window: 1 } };
+  const { text } = statusOf({ ...parts, config: { admission: {} } } as never, { ...seen, queue: all } as never);
+  expect(text).toMatch(/ 3 wait in the background: 2 for KV cache, 1 for the window\.$/);
 });

@@ -42,8 +42,8 @@ describe.skipIf(!canRun)(`the page where the gateway refuses something (${CHROMI
   it('shows both ends of names on a phone', async () => {
     const { page } = await opened();
     await page.setViewportSize({ width: 400, height: 900 });
-    expect(await page.locator('.name > :last-child').allTextContents()).toEqual(['-40-27838d', '-30-27838d']);
-    const sizes = `[...document.querySelectorAll('.name')].map((name) => [name.offsetHeight < 30, name.firstChild.clientWidth > 30, name.lastChild.getBoundingClientRect().right <= name.closest('th').getBoundingClientRect().right])`;
+    expect(await page.locator('th .name > :last-child').allTextContents()).toEqual(['-40-27838d', '-30-27838d']);
+    const sizes = `[...document.querySelectorAll('th .name')].map((name) => [name.offsetHeight < 30, name.firstChild.clientWidth > 30, name.lastChild.getBoundingClientRect().right <= name.closest('th').getBoundingClientRect().right])`;
     await expect.poll(() => page.evaluate<boolean[][]>(sizes)).toEqual([[true, true, true], [true, true, true]]); // prettier-ignore
   });
 });

@@ -58,6 +58,27 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     expect(await page.evaluate('window.copied')).toMatch(/^coding-135-7105a7\t/m);
   });
 
+  it('cuts long names once, and has the whole ones in tooltips, headings and cards', async () => {
+    const [id, model, name] = [`gpu-17.${'zone.'.repeat(12)}local:8000`, `org/${'model-'.repeat(12)}8B`, `swe-bench/${'task-'.repeat(20)}a1b2c3d4`]; // prettier-ignore
+    const engine = await fakeEngine();
+    const { url, adminUrl } = await world([engine], {
+      balancer: { name: 'sticky' },
+      engines: [{ url: engine.url, kind: 'openai', id, models: [model] }],
+    });
+    await chat(url, { model }, named(name));
+    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    const row = page.locator('.programs tbody tr');
+    expect(await row.locator('.name').allTextContents()).toEqual([name, id]);
+    expect(await row.locator('td.model').textContent()).toBe(model.slice(4));
+    expect([await row.locator('td.model').getAttribute('title'), await row.locator('td.engine').getAttribute('title')]).toEqual([model, id]); // prettier-ignore
+    expect(await page.locator('.card h3 button').textContent()).toBe(id);
+    await page.setViewportSize({ width: 400, height: 900 });
+    await row.getByRole('link').click();
+    await page.locator('dd').getByText(model).waitFor();
+    expect(await page.locator('h2').first().textContent()).toBe(name);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(400);
+  });
+
   it('goes through a long table in parts', async () => {
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine]);
