@@ -6,6 +6,7 @@ export const AXES = [
   'concurrency',
   'engines',
   'preset',
+  'conditions',
   'policy',
   'balancer',
   'window',
@@ -23,6 +24,7 @@ export interface Values {
   readonly concurrency?: number;
   readonly engines?: number;
   readonly preset?: string;
+  readonly conditions?: string;
   readonly policy?: SimPolicyName;
   readonly balancer?: SimBalancerName;
   readonly window?: Value;
@@ -35,7 +37,7 @@ export interface Values {
 export type Lists = { readonly [A in Axis]?: readonly NonNullable<Values[A]>[] };
 
 /** The world that the settings of a gateway meet. Settings are compared in the same circumstances. */
-const CIRCUMSTANCES: ReadonlySet<Axis> = new Set(['rate', 'concurrency', 'engines', 'preset']);
+const CIRCUMSTANCES: ReadonlySet<Axis> = new Set(['rate', 'concurrency', 'engines', 'preset', 'conditions']);
 
 /** Whether it is for the operator of a gateway to set. */
 export const isChoice = (axis: Axis): boolean => !CIRCUMSTANCES.has(axis);
@@ -60,6 +62,7 @@ const TEXTS: Readonly<Partial<Record<Axis, (value: Value) => string>>> = {
   concurrency: (value) => `with ${value} at a time`,
   engines: (value) => `on ${value} ${value === 1 ? 'engine' : 'engines'}`,
   preset: (value) => `on ${value}`,
+  conditions: (value) => (value === 'none' ? 'without failures' : `under ${value}`),
   policy: String,
   balancer: String,
   hostGate: (value) => `host gate ${value}`,

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../../sidecar/config/index.js';
 import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
 import { readYaml } from '../files.js';
+import { eachOnce } from '../options.js';
 
 export interface ChosenConditions {
   readonly name: string;
@@ -11,9 +12,14 @@ export interface ChosenConditions {
 const NAMES = Object.keys(CONDITIONS) as ConditionsName[];
 
 export const conditionsOption = (): Option =>
-  new Option('--conditions <name>', `failures: ${NAMES.join(', ')}, or a YAML file`)
-    .argParser(choose)
-    .default({ name: 'none', conditions: CONDITIONS.none } satisfies ChosenConditions, '"none"');
+  new Option('--conditions <names>', `failures: ${NAMES.join(', ')}, or a YAML file; several with commas (default: "none")`) // prettier-ignore
+    .argParser((text, before?: readonly ChosenConditions[]) => {
+      const chosen = [...(before ?? []), ...text.split(',').map((each) => choose(each.trim()))];
+      eachOnce(chosen.map(({ name }) => name));
+      return chosen;
+    });
+
+export const NO_CONDITIONS: ChosenConditions = { name: 'none', conditions: CONDITIONS.none };
 
 /** @throws ConfigError with every problem of the file */
 function choose(name: string): ChosenConditions {

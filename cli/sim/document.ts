@@ -61,8 +61,8 @@ function textsOf({ variants, lists }: Plan, first: number, other: number) {
 
 /** The command line's settings, and their defaults. Those that vary are left out. */
 function settingsOf(plan: Plan) {
-  const { source, programs, gapMsMax, variants, conditions, announceEnds, lists, seeds, isExact, margin } = plan;
-  const { arrivals, engines, preset, engine, config } = variants[0] as Variant;
+  const { source, programs, gapMsMax, variants, announceEnds, lists, seeds, isExact, margin } = plan;
+  const { arrivals, engines, preset, engine, conditions, config } = variants[0] as Variant;
   const axes = axesOf(lists);
   const common = <T>(axis: Axis, value: T): T | undefined => (axes.includes(axis) ? undefined : value);
   const unless = (names: readonly Axis[]) => Object.fromEntries(names.filter((axis) => axes.includes(axis)).map((axis) => [axis, undefined])); // prettier-ignore
@@ -90,7 +90,7 @@ function settingsOf(plan: Plan) {
       host_writes: engine.host.writes,
     }),
     announced_ends: announceEnds,
-    conditions: { name: conditions.name, ...conditions.conditions },
+    conditions: common('conditions', { name: conditions.name, ...conditions.conditions }),
     policies: lists.policy,
     balancers: lists.balancer,
     seeds,

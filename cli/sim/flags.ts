@@ -15,11 +15,11 @@ import type { Lists } from './axes.js';
 import { seeds, settings, wholesFrom } from './lists.js';
 
 export interface SimFlags
-  extends SourceFlags<readonly number[]>, HostOptions, Omit<Lists, 'rate' | 'concurrency' | 'preset'> {
+  extends SourceFlags<readonly number[]>, HostOptions, Omit<Lists, 'rate' | 'concurrency' | 'preset' | 'conditions'> {
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
   readonly announceEnds: boolean;
-  readonly conditions: ChosenConditions;
+  readonly conditions?: readonly ChosenConditions[];
   readonly config?: string;
   readonly seed?: readonly number[];
   readonly margin: number;
@@ -54,7 +54,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets, conditions and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, in the same circumstances.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
   return addExamples(explainChoices(command, SIM_POLICY_SENTENCES, SIM_BALANCER_SENTENCES), {
     'sim --workload mixed --rate 0.5 --seed 1,2,3': 'three policies',
     'sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1..8':

@@ -11,7 +11,6 @@ export interface Plan {
   readonly programs: number;
   /** Longer gaps are cut to this; Infinity: none is. */
   readonly gapMsMax: number;
-  readonly conditions: ChosenConditions;
   readonly announceEnds: boolean;
   /** All combinations of the settings, those of the same circumstances together, in the same order each time. */
   readonly variants: readonly Variant[];
@@ -34,6 +33,7 @@ export interface Variant {
   readonly engines: number;
   readonly preset: string;
   readonly engine: EngineSettings;
+  readonly conditions: ChosenConditions;
   readonly config: Scheduling['config'];
   /** A rule of the simulator alone, instead of the configured one. */
   readonly retention: SimRetentionName | undefined;

@@ -7,6 +7,7 @@ import { countOf, readArrivals, readSource, type ProgramSource } from './source.
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';
+import { NO_CONDITIONS } from './conditions.js';
 import type { SimFlags } from './flags.js';
 import { RUNS_MAX } from './lists.js';
 import { axesOf, type Plan, type Variant } from './plan.js';
@@ -32,7 +33,8 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const source = await readSource(command, flags, 'lengths', faults, signal);
   const { rate, concurrency } = first;
   const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
-  const isExact = arrivals.type === 'trace' && Object.keys(flags.conditions.conditions).length === 0;
+  const isFaultless = (flags.conditions ?? []).every(({ conditions }) => Object.keys(conditions).length === 0);
+  const isExact = arrivals.type === 'trace' && isFaultless;
   const given = flags.seed ?? [0];
   const seeds = isExact ? given.slice(0, 1) : given;
   checkRuns(command, { ...lists, seed: seeds });
@@ -43,7 +45,6 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
     source,
     programs,
     gapMsMax: flags.gapMax ?? Infinity,
-    conditions: flags.conditions,
     announceEnds: flags.announceEnds,
     variants: combinationsOf(lists).map((values) => variantOf(command, flags, source, values)),
     lists,
@@ -55,7 +56,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
 
 function listsOf(flags: SimFlags): Lists {
   const names = ['rate', 'concurrency', 'engines', 'window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const; // prettier-ignore
-  const lists = { ...Object.fromEntries(names.map((name) => [name, flags[name]])), preset: flags.preset?.map(({ name }) => name) }; // prettier-ignore
+  const lists = { ...Object.fromEntries(names.map((name) => [name, flags[name]])), preset: flags.preset?.map(({ name }) => name), conditions: flags.conditions?.map(({ name }) => name) }; // prettier-ignore
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 
@@ -118,6 +119,7 @@ export function variantOf(
       blockSize: 16,
       windowMax: sizes.window,
     },
+    conditions: flags.conditions?.find((each) => each.name === values.conditions) ?? NO_CONDITIONS,
     config,
     retention: simRetentionOf(retention),
   };

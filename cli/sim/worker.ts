@@ -26,7 +26,7 @@ export interface RunReport extends Combination, RunMeasures {
 function runOne(plan: Plan, { variant: index, seed }: Combination, hooks: RunHooks): RunReport {
   const variant = plan.variants[index];
   if (variant === undefined) throw new RangeError(`there is no variant ${index}`);
-  const { policy, balancer, arrivals, engines, engine, config, retention } = variant;
+  const { policy, balancer, arrivals, engines, engine, conditions, config, retention } = variant;
   const measures = measureRun(
     {
       programs: withShortGaps(programsOf(plan.source, arrivals, seed), plan.gapMsMax),
@@ -35,7 +35,7 @@ function runOne(plan: Plan, { variant: index, seed }: Combination, hooks: RunHoo
       seed,
       engines,
       engine,
-      conditions: plan.conditions.conditions,
+      conditions: conditions.conditions,
       announceEnds: plan.announceEnds,
       objectiveOf: ({ workload, tenant }) => objectiveOf(config.objectives, { workflow: workload, tenant }),
       scheduler: (prefixOf) =>

@@ -169,7 +169,7 @@ export function breakEvenOf(
   const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
   const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)]);
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
-  if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice)} of these ${verdicts.length}`); // prettier-ignore
+  if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice) === verdicts.length ? 'each of these' : `${count(choice)} of these ${verdicts.length}`}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
   const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that most seeds sustain`; // prettier-ignore

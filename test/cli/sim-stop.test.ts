@@ -21,7 +21,6 @@ const PLAN: Plan = {
   source: { type: 'workload', workload: 'chat' },
   gapMsMax: Infinity,
   programs: 100_000_000,
-  conditions: { name: 'none', conditions: {} },
   lists: { policy: ['pass-through', 'plas'], balancer: ['sticky'] },
   variants: (['pass-through', 'plas'] as const).map((policy) => ({
     policy,
@@ -31,6 +30,7 @@ const PLAN: Plan = {
     engines: 1,
     preset: 'tiny-cpu',
     engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
+    conditions: { name: 'none', conditions: {} },
     config: configSchema.parse({}),
     retention: undefined,
   })),

@@ -212,6 +212,13 @@ describe('maitred sim', () => {
     expect([faulty.settings.exact, faulty.runs.length]).toEqual([false, 4]);
   });
 
+  it('compares settings under each of several conditions', async () => {
+    const file = fileOf('timeouts.yaml', 'clients: { timeoutMs: 5000, retries: 0, streamShare: 0 }\n');
+    const { document } = await json(...CHAT, '--policy', 'pass-through,plas', '--seed', '1,2', '--conditions', `none,${file}`); // prettier-ignore
+    expect(document.runs.map(({ failed, settings }) => [settings!.conditions, failed > 0])).toEqual(['none', 'none', 'none', 'none', file, file, file, file].map((name) => [name, name === file])); // prettier-ignore
+    expect(document.ratios.map(({ against }) => against.settings!.conditions)).toEqual(['none', file]);
+  });
+
   it('takes settings from the gateway’s file, flags over them, and refuses as it says', async () => {
     const file = fileOf(
       'maitred.yaml',
