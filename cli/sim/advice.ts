@@ -31,7 +31,7 @@ function openOf(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined
   if (isForNothing(plan, runs))
     return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later: ${raised(plan, runs, reach)}`]; // prettier-ignore
   return [
-    ...(over.length === 0 ? [] : [`Overloaded: ${listed(over.map(({ text }) => text))}. The queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
+    ...(over.length === 0 ? [] : [`Overloaded: ${listed([...new Set(over.map(({ text }) => text))])}. The queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
     ...(over.some(({ arrivals }) => arrivals.type === 'trace') ? ['Lower --trace-speed.'] : []),
   ];
 }

@@ -39,22 +39,26 @@ export type Lists = { readonly [A in Axis]?: readonly NonNullable<Values[A]>[] }
 /** The world that the settings of a gateway meet. Settings are compared in the same circumstances. */
 const CIRCUMSTANCES: ReadonlySet<Axis> = new Set(['rate', 'concurrency', 'engines', 'preset', 'conditions']);
 
+/** Settings of the scheduler, which has none under pass-through. */
+export const SCHEDULED = ['window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const satisfies readonly Axis[]; // prettier-ignore
+
 /** Whether it is for the operator of a gateway to set. */
 export const isChoice = (axis: Axis): boolean => !CIRCUMSTANCES.has(axis);
 
 /**
- * Every combination of the values. The last axis changes first, so that those of the same circumstances follow each
- * other.
+ * Every combination of the values that can differ: `pass-through` has none of the scheduler's, unless it is the only
+ * policy. The last axis changes first, so that those of the same circumstances follow each other.
  */
 export function combinationsOf<L extends Lists>(lists: L): ValuesOf<L>[] {
-  const all = AXES.reduce<Values[]>(
-    (some, axis) => some.flatMap((values) => lists[axis]?.map((value) => ({ ...values, [axis]: value })) ?? [values]),
-    [{}],
-  );
-  return all as ValuesOf<L>[];
+  const isVain = ({ policy }: Values, axis: Axis) => policy === 'pass-through' && lists.policy?.length !== 1 && SCHEDULED.some((each) => each === axis); // prettier-ignore
+  const valuesAt = (axis: Axis, values: Values): Values[] => {
+    const { [axis]: list = [] } = lists;
+    return list.length === 0 || (list.length > 1 && isVain(values, axis)) ? [values] : list.map((value) => ({ ...values, [axis]: value })); // prettier-ignore
+  };
+  return AXES.reduce<Values[]>((some, axis) => some.flatMap((values) => valuesAt(axis, values)), [{}]) as ValuesOf<L>[];
 }
 
-type ValuesOf<L extends Lists> = Values & { readonly [A in keyof L & Axis]: NonNullable<L[A]>[number] };
+type ValuesOf<L extends Lists> = Values & { readonly [A in Extract<keyof L, 'policy' | 'balancer'>]: NonNullable<L[A]>[number] }; // prettier-ignore
 
 /** Words for a value in a sentence; absent: its axis and itself. */
 const TEXTS: Readonly<Partial<Record<Axis, (value: Value) => string>>> = {

@@ -50,12 +50,14 @@ const picked = <T extends object>(all: T, axes: readonly (Axis & keyof T)[]): Pi
 function textsOf({ variants, lists }: Plan, first: number, other: number) {
   const axes = axesOf(lists);
   const choices = axes.filter(isChoice);
-  const compared = choices.length > 0 ? choices : axes;
   const [against = {}, values = {}] = [variants[first]?.values, variants[other]?.values];
-  const around = placeOf(values, axes.filter((axis) => !compared.includes(axis))); // prettier-ignore
+  const around = placeOf(values, choices.length > 0 ? axes.filter((axis) => !isChoice(axis)) : []); // prettier-ignore
   return {
     around: around === '' ? '' : `${around}, `,
-    names: { name: valuesText(values, compared), against: valuesText(against, compared) },
+    names:
+      choices.length > 0
+        ? { name: valuesText(values, choices), against: valuesText(against, choices) }
+        : { name: placeOf(values, axes), against: `those ${valuesText(against, axes)}` },
   };
 }
 

@@ -11,7 +11,7 @@ type NumberRange = Parameters<typeof numberFrom>;
 /** Values of a range of loads, its ends included. */
 export const RANGE_VALUES = 5;
 
-/** Reads an option's numbers, separated by commas or repeated; `0.1..0.4` stands for five values in equal ratios, of two digits. */
+/** Reads an option's numbers, separated by commas or repeated, in rising order; `0.1..0.4` stands for five values in equal ratios, of two digits. */
 export function loadsFrom(...range: NumberRange) {
   const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
   return rangesFrom(range, (from, to) => {
@@ -41,7 +41,7 @@ function rangesFrom(range: NumberRange, between: (from: number, to: number) => n
     return between(from, to);
   };
   return (text: string, before: readonly number[] = []): readonly number[] =>
-    eachOnce([...before, ...text.split(',').flatMap(spread)]);
+    eachOnce([...before, ...text.split(',').flatMap(spread)].sort((a, b) => a - b));
 }
 
 /** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */

@@ -1,4 +1,4 @@
-import { isRising, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
+import { PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
 import { isChoice } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { integer } from '../../text/index.js';
@@ -31,13 +31,13 @@ const GAP = 1.25;
 const ONSET_GAP = 1.6;
 const LARGE = 1 / 1.5;
 
-/** The loads of a plan, if they rise and nothing else around its settings varies. */
+/** The loads of a plan, rising, if nothing else around its settings varies. */
 export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
   const choices = choicesOf(plan);
   const axis = isClosed(plan) ? 'concurrency' : 'rate';
   const isOther = axesOf(plan.lists).some((each) => !isChoice(each) && each !== axis);
   const all = plan.variants.filter((_, at) => at % choices === 0).flatMap(({ arrivals }) => (arrivals.type === 'open' ? [arrivals.ratePerSecond] : arrivals.type === 'closed' ? [arrivals.concurrency] : [])); // prettier-ignore
-  return { axis, values: !isOther && (all.length === 1 || isRising(all)) ? all : [] };
+  return { axis, values: isOther ? [] : all };
 }
 
 export function ratesOf(plan: Plan): readonly number[] {

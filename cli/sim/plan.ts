@@ -63,11 +63,10 @@ export const settingOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>,
   valuesText(variants[variant]?.values ?? {}, axesOf(lists).filter(isChoice)) || (variants[variant]?.policy ?? '');
 
 /** Number of variants for each of the circumstances. */
-export function choicesOf({ lists }: Pick<Plan, 'lists'>): number {
-  return axesOf(lists)
-    .filter(isChoice)
-    .reduce((product, axis) => product * (lists[axis]?.length ?? 1), 1);
-}
+export const choicesOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>): number =>
+  axesOf(lists)
+    .filter((axis) => !isChoice(axis))
+    .reduce((rest, axis) => rest / (lists[axis]?.length ?? 1), variants.length);
 
 export const combinationsOf = ({ variants, seeds }: Pick<Plan, 'variants' | 'seeds'>): Combination[] =>
   variants.flatMap((_, variant) => seeds.map((seed) => ({ variant, seed })));

@@ -6,7 +6,7 @@ import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
 import { countOf, readArrivals, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
-import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';
+import { AXES, type Axis, combinationsOf, isChoice, SCHEDULED, type Lists, type Values } from './axes.js';
 import { NO_CONDITIONS } from './conditions.js';
 import type { SimFlags } from './flags.js';
 import { RUNS_MAX } from './lists.js';
@@ -69,8 +69,7 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 
 /** Options that change nothing here, in words. */
 function* vainOf(flags: SimFlags, { policy }: Lists, programs: number) {
-  const gated = ['gate', 'hostGate', 'window', 'foresight', 'tenants', 'retention'] as const;
-  const named = gated.filter((name) => flags[name] !== undefined).map((name) => `--${name.replace('G', '-g')}`);
+  const named = SCHEDULED.filter((name) => flags[name] !== undefined).map((name) => `--${name.replace('G', '-g')}`);
   if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
   if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)
@@ -90,7 +89,10 @@ function checkPolicies(command: Command, { retention }: SimFlags, policies: read
 
 function checkRuns(command: Command, lists: Lists & { readonly seed: readonly number[] }): void {
   const several = Object.entries(lists).filter(([, list]) => list.length > 1);
-  const runs = several.reduce((product, [, list]) => product * list.length, 1);
+  const product = (axes: readonly Axis[]) => axes.reduce((count, axis) => count * (lists[axis]?.length ?? 1), 1);
+  const isSpared = several.some(([name]) => name === 'policy') && lists.policy?.includes('pass-through') === true;
+  const spared = isSpared ? ((product(SCHEDULED) - 1) * product(AXES)) / product([...SCHEDULED, 'policy']) : 0;
+  const runs = (product(AXES) - spared) * lists.seed.length;
   const factors = several.map(([name, list]) => `${list.length} of --${name}`).join(' x ');
   if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}) exceed the limit of ${RUNS_MAX}: give fewer values`); // prettier-ignore
 }

@@ -1,10 +1,10 @@
-import { breakEvenOf, headline, isRising, meanOf, p99Of, placeVerdict, verdictOf, worstOf } from '../../lab/index.js'; // prettier-ignore
+import { breakEvenOf, headline, meanOf, p99Of, placeVerdict, verdictOf, worstOf } from '../../lab/index.js'; // prettier-ignore
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
 import { furtherOf, isForNothing, nextOf, type Reach, type SimVerdict } from './loads.js';
-import { isHeld, isUnloaded } from './overload.js';
+import { isHeld, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { largerOf, sustainedOf } from './sustained.js';
@@ -87,7 +87,8 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
       name: settingOf(plan, other),
       times: change,
       isOut: !isPossible(plan.variants[other]) || (held[0] === false && held[choice] === false),
-      isOverloaded: held[choice] !== true,
+      // Where nobody knows whether the first sustains the load, to overload is no loss against it.
+      isOverloaded: held[choice] !== true && (choice === 0 || loadOf(plan, runs, first).state !== 'unknown'),
       failed: two.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
@@ -108,7 +109,7 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
   if (served.length === 0) return { choice: 0, sentence: 'No setting sustains any of these.' };
-  return breakEvenOf(served, name, isRising(loads) ? loads.length : undefined, preferredOf(plan, runs, served));
+  return breakEvenOf(served, name, loads.length > 1 ? loads.length : undefined, preferredOf(plan, runs, served));
 }
 
 /** The gateway’s default, unless another is certainly faster at half of these loads: chance must not choose among equals. */

@@ -114,9 +114,12 @@ describe('the verdict over several loads', () => {
 
   it('names what is lost where only the first setting sustains the load, certain or not', () => {
     const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at === 10, ...(at === 10 && { program_seconds: { mean: 40 * seed } as RunReport['program_seconds'] }) }); // prettier-ignore
-    const told = (change: typeof grown) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 120, 9]], change).sentence.split('\n').at(-1); // prettier-ignore
+    const told = (change: (run: RunReport, at: number) => Partial<RunReport>) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 120, 9]], change).sentence.split('\n').at(-1); // prettier-ignore
     expect(told(grown)).toMatch(/^At 0\.4 a second: no difference; plas, overloaded: 2\.00 \(/);
     expect(told((_, at) => ({ queue_grew: at === 10 }))).toMatch(/; plas, overloaded, programs 3\.0x slower: 3\.00 \(/); // prettier-ignore
+    // Too few programs to know whether the first sustains it: being overloaded is no loss against that.
+    const few = { queue_grew: null, programs: 30 };
+    expect(told((run, at) => ({ ...grown(run, at), ...(at === 8 && few) }))).toMatch(/^At 0\.4 a second: no certain difference \(program times plas 2\.00 \(/); // prettier-ignore
   });
 
   it('takes what sustains a load that overloads the first, and no faster one that does not', () => {
