@@ -31,7 +31,8 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   const early = new Interrupted('stopped before the first program was sent');
   const documents = await stoppable((signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)), early); // prettier-ignore
   const stopped = documents.find(({ complete }) => !complete);
-  if (stopped !== undefined) throw new Interrupted(`stopped with ${stopped.programs_unfinished} programs under way`);
+  if (stopped !== undefined)
+    throw new Interrupted(`stopped with ${counted(stopped.programs_unfinished, 'program')} under way`);
   const [fault, ...others] = documents.map(faultOf);
   if (fault !== undefined && !others.includes(undefined)) throw new Error(fault);
   const { source } = first;
@@ -40,8 +41,8 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
 
 async function single(load: Load, play: Play, signal: AbortSignal): Promise<LoadDocument[]> {
   const document = await play(load, signal);
-  const textOf = (width: number) => `${load.title}\n\n${summaryOf(document, width)}${moreIn(load.report)}`;
-  await writeReport(load.report, textOf, document);
+  const more = moreIn(load.report).map((line) => `\n${line}\n`).join(''); // prettier-ignore
+  await writeReport(load.report, (width) => `${load.title}\n\n${summaryOf(document, width)}${more}`, document);
   return [document];
 }
 

@@ -198,6 +198,7 @@ export function isTls(error: Error): boolean {
 
 /** If all addresses of a name refuse, Node hides the reasons in a list. */
 export function reasonOf(error: Error): string {
+  if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return 'connection refused';
   const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
   if (error.message === '' || inner instanceof Error) return inner instanceof Error ? reasonOf(inner) : error.name;
   return short(error.message);

@@ -44,7 +44,7 @@ export function addLoadOptions(command: Command): Command {
     .addOption(marginOption())
     .option(
       '--speed <factor>',
-      'times as fast as real, as maitred engine --speed: --rate, --slo and all figures are those at real speed',
+      'times as fast as real, as maitred engine --speed: --rate, --duration, --slo and all figures are those at real speed',
       factor,
       1,
     )

@@ -78,7 +78,7 @@ function optionsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, ap
     programs: (run) => programsOf(source, arrivals, seedOfRun(flags.seed, run)),
     maxPrograms: isEndless ? Infinity : countOf(flags, source, arrivals),
     runs: flags.repeat,
-    durationMs: flags.duration ?? Infinity,
+    durationMs: (flags.duration ?? Infinity) / flags.speed,
     arrivals,
     timeScale: flags.speed,
     gapMsMax: flags.gapMax ?? Infinity,

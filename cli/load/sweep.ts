@@ -86,11 +86,11 @@ function slosOf(played: readonly Played[], overloaded: readonly Played[]): strin
 
 const listed = (texts: readonly string[]): string => new Intl.ListFormat('en-GB').format(texts);
 
-/** The way to further figures; '' where it was taken. */
-export const moreIn = ({ json }: Load['report']): string => (json === undefined ? '\nAll figures: --json.\n' : '');
+/** The way to further figures, unless it was taken. */
+export const moreIn = ({ json }: Load['report']): string[] => (json === undefined ? ['All figures: --json.'] : []);
 
 const A_SECOND =
-  'Programs a second: those completed, over the time until the last had ended, so below the rate in short runs.';
+  'Programs a second: those completed, over the time until the last had ended, so often below the rate in short runs.';
 
 function textFor(
   first: Load,
@@ -119,7 +119,8 @@ function textFor(
     ...warnings.values(),
     ...(hasIntervals ? [intervalText(Math.min(...played.map(({ document }) => document.runs)), 'runs')] : []),
     ...(isOpen(first) ? [A_SECOND] : []),
+    ...moreIn(first.report),
   ];
   const lines = [...conclusion, '', ...gridLines(grid, width), ...(notes.length > 0 ? ['', ...notes] : [])];
-  return lines.map((line) => `${line}\n`).join('') + moreIn(first.report);
+  return lines.map((line) => `${line}\n`).join('');
 }
