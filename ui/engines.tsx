@@ -94,6 +94,6 @@ function factsOf(engine: Engine, isOff: boolean): Fact[] {
     ...lasting,
     ['Idle', tokens(engine.idle_tokens), 'Contexts of the working set whose programs are at their tools, kept for their return'], // prettier-ignore
     ['Cached', percent(engine.cached_share), 'Share of prompt tokens from the cache, last 5 minutes'],
-    ['Waiting inside', waiting === null ? '–' : count(waiting), 'Requests that wait inside the engine, by its own report'], // prettier-ignore
+    ...(waiting === null ? [] : [['Waiting inside', count(waiting), 'Requests that wait inside the engine, by its own report'] as const]), // prettier-ignore
   ];
 }

@@ -58,7 +58,7 @@ export function statusOf(
     ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...said('engines', 'bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
-    ...said('engines', 'good', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
+    ...said('engines', 'good', awayInWords(away)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
@@ -137,6 +137,16 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
 
 /** `gpu-1 has been down for 9 s (connection refused); probed again in 6 s.` */
 const troubleInWords = (engine: Engine): string => `${engine.id} ${troubleOf(engine)}`;
+
+/** Of several drained ones, all say the same. */
+function awayInWords(away: readonly Engine[]): string[] {
+  const drained = away.filter(({ state }) => state === 'drained').map(({ id }) => id);
+  const others = away.filter(({ state }) => drained.length < 2 || state === 'draining').slice(0, DOWN_SHOWN);
+  if (drained.length < 2) return others.map(troubleInWords);
+  const more = drained.length - DOWN_SHOWN;
+  const ids = drained.slice(0, DOWN_SHOWN).join(', ');
+  return [...others.map(troubleInWords), `${ids}${more > 0 ? ` and ${count(more)} more` : ''} are drained: they take no calls until they are returned to service.`]; // prettier-ignore
+}
 
 export const troubleOf = ({ text }: Engine): string => text.charAt(0).toLowerCase() + text.slice(1);
 

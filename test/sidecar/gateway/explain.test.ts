@@ -36,7 +36,7 @@ it('shows the oldest hundred of a program’s calls, and says that there are mor
   // The oldest one's paragraph stands for those that wait for the same.
   expect(told.text.split('\n\n')).toEqual([
     expect.stringMatching(
-      /^Call [^]*\n99 more calls of it wait for the window, for .* s: \S+, \S+, \S+ and 96 others\.$/,
+      /^Call [^]*\n99 more calls of it wait for the window, for .* m?s: \S+, \S+, \S+ and 96 others\.$/,
     ),
     '2 later calls are active too.',
   ]);
