@@ -58,10 +58,12 @@ export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: rea
   return isOver || (plan.seeds.length >= PAIRS_LAST && !isIdle) ? undefined : 'higher';
 }
 
-/** Whether some setting only made calls wait, in engines that had room for all. */
+/** Whether some policy only made calls wait, in engines that had room for all. */
 export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
   const isOver = plan.variants.some((_, at) => overloadedSeeds(plan, runs, at).size > 0);
   if (isOver || isSweep(plan) || runs.some(({ preemptions }) => preemptions > 0)) return false;
+  const balancers = new Set(plan.variants.map(({ balancer }) => balancer));
+  if (plan.variants[0]?.policy !== 'pass-through' || balancers.size > 1) return false;
   const changes = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios);
   const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p50, p99 } }) => [verdictOf(p99, plan.margin), verdictOf(mean, plan.margin), verdictOf(p50, plan.margin)]); // prettier-ignore
   return verdicts.some(([tail]) => tail === 'later') && verdicts.every(([, ...others]) => !others.includes('sooner'));

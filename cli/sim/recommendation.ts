@@ -55,7 +55,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`, next === undefined ? furtherOf(plan, runs, verdicts) : undefined]); // prettier-ignore
+    return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`, next === undefined && plan.variants.slice(1).some(isPossible) ? furtherOf(plan, runs, verdicts) : undefined]); // prettier-ignore
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${lost}`, next]); // prettier-ignore

@@ -147,48 +147,6 @@ describe('maitred sim', () => {
     expect(Math.max(...lines.filter((line) => !sentences.includes(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
   });
 
-  it('names the load that would tell more, where nothing waits and where the queue only grows', async () => {
-    const OF_REACT = ['--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas'];
-    const adviceAt = async (...load: string[]) => {
-      const { advice, recommendation = '' } = (await json(...OF_REACT, ...load)).document;
-      return [...advice, recommendation];
-    };
-    const [idle] = await adviceAt('--concurrency', '1');
-    expect(idle).toMatch(
-      /^No call ever waited, so nothing could differ: run again with --concurrency \d+\.\.\d+ .*--seed 1\.\.8: 40 runs of \d+ programs\.$/,
-    );
-    const [nearlyIdle] = await adviceAt('--concurrency', '4');
-    expect(nearlyIdle).toMatch(
-      /^At least 9 of 10 calls never waited, so little could differ: run again with --concurrency 4\.\.16 --seed 1\.\.8: 40 runs of 80 programs\.$/,
-    );
-    const [drain, lower] = await adviceAt('--rate', '3');
-    expect(drain).toMatch(/^Overloaded: plas\./);
-    // The lowest of the rates that it names is sustained.
-    const [, next = ''] = /run again with (.*): /.exec(lower!) ?? [];
-    const { document } = await json(...OF_REACT, ...next.split(' '));
-    const { rate: [slower] = [] } = document.settings.varied!;
-    expect(slower).toBeLessThan(3);
-    expect(document.recommendation).toMatch(new RegExp(`^Sustained with [0-9]+ programs: up to ${slower} a second`));
-  });
-
-  it('advises a command whose result is final', async () => {
-    const args = ['--workload', 'react', '--programs', '40', '--kv-tokens', '20000', '--policy', 'pass-through,plas'];
-    const { document } = await json(...args, '--rate', '3');
-    const [, next = ''] = /run again with (.*): /.exec(document.recommendation!) ?? [];
-    const { out } = await sim(...args, ...next.split(' '));
-    expect(out).toMatch(/^plas pays .*\nSustained with \d+ programs: pass-through up to /);
-    expect(out).not.toMatch(/run again|would tell|confirm/);
-  });
-
-  it('says that calls waited for nothing, where engines had room for all', async () => {
-    const { document } = await json('--workload', 'chat', '--programs', '120', '--concurrency', '64', '--gate', '0');
-    expect(document.advice).toEqual([
-      expect.stringMatching(
-        /^Calls waited for nothing: .* first tokens came later: run again with --concurrency \d+\.\.\d+ .*\.$/,
-      ),
-    ]);
-  });
-
   it('compares no scheduling, the gate and the order, unless the command says what to compare', async () => {
     const policies = async (...more: string[]) => (await json(...CHAT, ...more)).document.settings.policies;
     expect(await policies()).toEqual(['pass-through', 'fcfs-window', 'plas']);
@@ -280,27 +238,6 @@ limits: { queuedMax: 1 }
     expect({ code, errors }).toEqual({ code: 1, errors: [] });
     expect(out).toMatch(/^No program completed, .*\(too_long\): .*--kv-tokens/m);
     expect(out).not.toContain('run again');
-  });
-
-  it('says first that prompts are too long where some programs fail by that', async () => {
-    const { document } = await json('--workload', 'coding', '--programs', '20', '--rate', '0.1', '--kv-tokens', '20000', '--policy', 'plas'); // prettier-ignore
-    expect(document.advice[0]).toMatch(/^Some programs fail, as prompts are longer than an engine takes\. Raise --kv-tokens/); // prettier-ignore
-  });
-
-  it('calls no short recording overloaded, however fast it comes', async () => {
-    const { document } = await json('--trace', 'examples/programs.jsonl', '--trace-speed', '8', '--policy', 'plas');
-    expect(document.advice.join('\n')).not.toContain('overloaded');
-  });
-
-  it('advises no higher load where all programs came at once', async () => {
-    const { document } = await json('--workload', 'chat', '--programs', '8', '--concurrency', '8', '--policy', 'pass-through,plas'); // prettier-ignore
-    expect(document.advice).toEqual([expect.stringMatching(/: all programs ran at the same time\. Raise --programs\.$/)]); // prettier-ignore
-  });
-
-  it('answers with more load alone where hardly a call waited, not with more seeds too', async () => {
-    const { document } = await json('--workload', 'chat', '--programs', '20', '--rate', '0.5', '--window', '64,128', '--seed', '1,2'); // prettier-ignore
-    expect(document.advice).toEqual([expect.stringContaining('--rate')]);
-    expect(document.recommendation).toBeUndefined();
   });
 
   it('tells of one setting at several rates which it sustains and how to learn whether it pays, and compares no rates', async () => {
