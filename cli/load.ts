@@ -68,5 +68,7 @@ function faultOf({ slo, targets }: LoadDocument): string | undefined {
   if (missed.length > 0) return `missed: ${missed.map(({ expression }) => expression).join(', ')}`;
   const allows = (name: string) => slo.some((each) => each.target === name && /^(.\.)?failed\b/.test(each.expression));
   const bad = targets.find(({ name, failed, completed }) => failed > 0 && (completed === 0 || !allows(name)));
-  return bad && `${bad.failed} of ${counted(bad.programs, 'program')} failed at ${bad.url} (see --slo 'failed <= N')`;
+  if (bad === undefined) return undefined;
+  const allowed = bad.completed === 0 ? '' : ` (see --slo 'failed <= N')`;
+  return `${bad.failed} of ${counted(bad.programs, 'program')} failed at ${bad.url}${allowed}`;
 }

@@ -116,7 +116,7 @@ export async function readModels(target: Target, wanted: string | undefined, tim
     throw new LoadError('not_an_api', `${target.url}/v1/models answers no JSON object: ${short(text)}`);
   const model = wanted ?? list.map((entry) => textOf(entry['id'])).find((id) => id !== '');
   if (model === undefined)
-    throw new LoadError('no_such_model', `${target.url}/v1/models lists no model (status ${status}); --model names one`); // prettier-ignore
+    throw new LoadError('no_such_model', `${target.url}/v1/models lists no model (status ${status}): check the URL, or name one by --model`); // prettier-ignore
   const entry = objectOf(list.find((each) => each['id'] === model));
   const length = countOf(entry['max_model_len']) || countOf(objectOf(entry['meta'])['n_ctx_train']);
   const policy = textOf(headers['x-maitred-policy']) || undefined;

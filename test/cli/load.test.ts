@@ -176,8 +176,9 @@ describe('maitred load', () => {
       program === undefined ? undefined : { status: 503, text: '' },
     );
     const args = ['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', '--json', '-', '--slo', 'failed <= 9'];
-    const { code, out } = await load(args);
+    const { code, out, errors } = await load(args);
     expect(code).toBe(1);
+    expect(errors).toMatch(/4 of 4 programs failed at http:[^ ]*\n$/);
     expect(JSON.parse(out)).toMatchObject({ complete: true, targets: [{ failed: 4, errors: { http_503: 4 } }] });
   });
 });
