@@ -90,9 +90,11 @@ function firstTokenText(
   if (p50.ratio === null) return '';
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
   const [before, after] = firstTokenP99Seconds;
-  const seconds = before === null || after === null ? '' : ` (${number(before)} -> ${number(after)} s)`;
+  const outcome = outcomeOf(p99, margin);
+  const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
+  const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
   const middle = isTold(p50) ? `p50 ${outcomeOf(p50, margin)}` : '';
-  const tail = isTold(p99) ? `${tailName(counts.calls)} ${outcomeOf(p99, margin)}${seconds}` : '';
+  const tail = isTold(p99) ? `${tailName(counts.calls)} ${later}` : '';
   return `first token ${[middle, tail].filter(Boolean).join(', ')}`;
 }
 

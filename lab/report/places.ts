@@ -156,10 +156,8 @@ export function breakEvenOf(
   );
   const choice = preferred ?? most;
   if (choice === undefined) {
-    const unsure = verdicts
-      .filter(({ enough }) => enough !== undefined)
-      .map(({ place }) => place.replace(/^At |^With /, ''));
-    const where = unsure.length === verdicts.length ? '' : `, of ${unsure.join(', ')}; elsewhere nothing is`;
+    const unsure = verdicts.filter(({ enough }) => enough !== undefined).map(({ place }) => lowered(place));
+    const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
     const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
     return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
   }
@@ -184,13 +182,15 @@ export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): str
     losses.find(({ at, factor }) => factor > 1 && (choice === undefined || at === choice)),
   );
 
+const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
+
 function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => Price | undefined): string {
   const [most] = all
     .map((verdict) => ({ place: verdict.place, price: of(verdict) }))
     .flatMap(({ place, price }) => (price === undefined || price.texts.length === 0 ? [] : [{ place, ...price }]))
     .sort((a, b) => b.factor - a.factor);
   if (most === undefined) return '';
-  const where = most.place === '' ? '' : ` ${most.place.charAt(0).toLowerCase()}${most.place.slice(1)}`;
+  const where = most.place === '' ? '' : ` ${lowered(most.place)}`;
   return ` ${words}${where}: ${most.texts.join('; ')}.`;
 }
 

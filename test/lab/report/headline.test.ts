@@ -31,6 +31,11 @@ describe('the sentence of a comparison', () => {
     );
   });
 
+  it('names the seconds of a change that may be chance beside its interval', () => {
+    const perhaps = { firstToken: { p50: of(0.5), p99: of(2.9, 0.89, 9.42) } };
+    expect(headline(change(perhaps))).toContain('p99 no certain difference (2.90, 0.89–9.42; 0.8 -> 4.52 s)');
+  });
+
   it('knows the slow programs that pay for the others', () => {
     expect(headline(change(programs(of(0.9), of(1.3))))).toContain('(0.90, 0.90–0.90), p99 30 % slower;');
   });
