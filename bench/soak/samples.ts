@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { get } from '../../processes/process.js';
-import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
+import { valuesOf } from '../../sidecar/engines/prometheus.js';
 import { cpuMsOf } from '../disturbance.js';
 import type { Stage } from './stage.js';
 import { mean, median } from '../numbers.js';
@@ -36,8 +36,6 @@ export type Sample = Measured & Readonly<Record<Looked, number>>;
 /** Milliseconds of processor time so far. */
 type Cpu = Readonly<Record<'gateway' | 'engines' | 'driver', number>>;
 
-const NAMES: ReadonlySet<string> = new Set(Object.values(METRICS).map(([metric]) => metric));
-
 export class Sampler {
   readonly samples: Sample[] = [];
   readonly #beganAt = performance.now();
@@ -49,9 +47,9 @@ export class Sampler {
   }
 
   async take(): Promise<Sample> {
-    const found = parsePrometheus(await get(`${this.stage.gateway.url}/metrics`), NAMES);
+    const text = await get(`${this.stage.gateway.url}/metrics`);
     const sum = ([metric, factor]: readonly [string, number]) => {
-      const value = (found.get(metric) ?? []).reduce((total, each) => total + each.value, 0);
+      const value = valuesOf(text, metric).reduce((total, each) => total + each, 0);
       return metric.includes('_lag_p') && value < LAG_SECONDS_MIN ? NaN : factor * value;
     };
     const measured = Object.fromEntries(Object.entries(METRICS).map(([key, row]) => [key, sum(row)])) as Measured;

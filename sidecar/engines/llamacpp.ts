@@ -3,13 +3,7 @@ import { usageOf } from '../apis/usage.js';
 import type { EngineAdapter } from './adapter.js';
 import { asCount, loadReport, sum } from './load.js';
 import { listsModelsOf } from './models.js';
-import { parsePrometheus, valuesOf } from './prometheus.js';
-
-const PROCESSING = 'llamacpp:requests_processing';
-const DEFERRED = 'llamacpp:requests_deferred';
-/** Absent in new versions. */
-const KV_USAGE = 'llamacpp:kv_cache_usage_ratio';
-const NAMES = new Set([PROCESSING, DEFERRED, KV_USAGE]);
+import { valuesOf } from './prometheus.js';
 
 /**
  * llama.cpp's server. Its load comes from `/slots`, from `/props` if slots are disabled, and from `/metrics` if
@@ -26,9 +20,13 @@ export const llamacpp: EngineAdapter = {
   async readLoad(get) {
     const [slotsText, metricsText] = await Promise.all([get('/slots'), get('/metrics')]);
     const slots = listOf(parseJson(slotsText)).filter(isObject);
-    const samples = parsePrometheus(metricsText, NAMES);
-    const value = (name: string) => sum(valuesOf(samples, name));
-    const load = { running: value(PROCESSING), waiting: value(DEFERRED), kvUsage: value(KV_USAGE) };
+    const value = (name: string) => sum(valuesOf(metricsText, `llamacpp:${name}`));
+    const load = {
+      running: value('requests_processing'),
+      waiting: value('requests_deferred'),
+      // Absent in new versions.
+      kvUsage: value('kv_cache_usage_ratio'),
+    };
     if (slots.length > 0) {
       const contexts = slots.map((slot) => asCount(slot['n_ctx']));
       return loadReport({

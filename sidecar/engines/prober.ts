@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import type { EngineConfig } from '../config/index.js';
 import { addressOf, connectionOf } from './address.js';
 import type { SetTimer } from './engine.js';
-import { METRICS_CHARS_MAX } from './prometheus.js';
+import { METRICS_BYTES_MAX } from './prometheus.js';
 
 const CONNECTIONS = 4;
 
@@ -36,7 +36,7 @@ export class Prober {
     const { config } = engine;
     const { url, basePath } = addressOf(config);
     this.#basePath = basePath;
-    const own = { connections: CONNECTIONS, maxResponseSize: METRICS_CHARS_MAX };
+    const own = { connections: CONNECTIONS, maxResponseSize: METRICS_BYTES_MAX };
     this.#pool = new Pool(url.origin, { ...own, ...connectionOf(config, options.connectMs) });
   }
 

@@ -3,17 +3,7 @@ import { isObject, listOf, objectOf, parseObject } from '../apis/fields.js';
 import { CACHE, type EngineAdapter, type Get, type LoadReport } from './adapter.js';
 import { asCount, loadReport, mean, sum } from './load.js';
 import { listedContextTokensMax, listsModelsOf, MODELS_PATH } from './models.js';
-import { parsePrometheus } from './prometheus.js';
-
-const METRICS = [
-  'num_running_reqs',
-  'num_queue_reqs',
-  'token_usage',
-  'max_total_num_tokens',
-  'num_retracted_requests_total',
-];
-/** Both prefixes are in use. */
-const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${name}`]));
+import { samplesOf } from './prometheus.js';
 
 const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
 
@@ -76,12 +66,12 @@ async function readLoads(get: Get): Promise<LoadReport> {
 }
 
 async function readMetrics(get: Get): Promise<LoadReport> {
-  const samples = parsePrometheus(await get('/metrics'), NAMES);
-  // Tensor-parallel ranks report the same requests, so only rank 0 counts.
+  const metrics = await get('/metrics');
+  // Both prefixes are in use. Tensor-parallel ranks report the same requests, so only rank 0 counts.
   const values = (name: string) =>
-    (samples.get(`sglang:${name}`) ?? samples.get(`sglang_${name}`) ?? [])
-      .filter((sample) => (sample.labels.get('tp_rank') ?? '0') === '0')
-      .map((sample) => sample.value);
+    (['sglang:', 'sglang_'].map((prefix) => samplesOf(metrics, prefix + name)).find(({ length }) => length > 0) ?? [])
+      .filter(({ labels }) => (labels.get('tp_rank') ?? '0') === '0')
+      .map(({ value }) => value);
   return loadReport({
     running: sum(values('num_running_reqs')),
     waiting: sum(values('num_queue_reqs')),

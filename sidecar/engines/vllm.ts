@@ -2,23 +2,14 @@ import { isObject, objectOf } from '../apis/fields.js';
 import { CACHE, type EngineAdapter, type LoadReport, type Timings } from './adapter.js';
 import { asCount, loadReport, mean, sum } from './load.js';
 import { listedContextTokensMax, listsModelsOf } from './models.js';
-import { parsePrometheus, valuesOf, type Sample, type Samples } from './prometheus.js';
+import { samplesOf, valuesOf, type Sample } from './prometheus.js';
 
-const RUNNING = 'vllm:num_requests_running';
-const WAITING = 'vllm:num_requests_waiting';
-const KV_USAGE = 'vllm:kv_cache_usage_perc';
-/** Name before v0.9; some versions write both. */
-const KV_USAGE_OLD = 'vllm:gpu_cache_usage_perc';
-const GENERATED = 'vllm:generation_tokens_total';
-const PREEMPTIONS = 'vllm:num_preemptions_total';
 const CACHE_CONFIG = 'vllm:cache_config_info';
 /** Of a KV connector; bytes by vLLM's own offloading alone. */
 const EXTERNAL_QUERIES = 'vllm:external_prefix_cache_queries_total';
 const EXTERNAL_HITS = 'vllm:external_prefix_cache_hits_total';
 const LOADED_BYTES = 'vllm:kv_offload_load_bytes_total';
 const STORED_BYTES = 'vllm:kv_offload_store_bytes_total';
-const HOST_NAMES = [EXTERNAL_QUERIES, EXTERNAL_HITS, LOADED_BYTES, STORED_BYTES];
-const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, GENERATED, CACHE_CONFIG, ...HOST_NAMES]);
 
 /** vLLM. Its metrics do not report `max_num_seqs`, so the window stays adaptive. */
 export const vllm: EngineAdapter = {
@@ -29,28 +20,27 @@ export const vllm: EngineAdapter = {
   },
   async readLoad(get): Promise<LoadReport> {
     const [metrics, contextTokensMax] = await Promise.all([get('/metrics'), listedContextTokensMax(get)]);
-    const samples = parsePrometheus(metrics, NAMES);
-    const values = (name: string) => valuesOf(samples, name);
+    const values = (name: string) => valuesOf(metrics, `vllm:${name}`);
     return loadReport({
-      running: sum(values(RUNNING)),
-      waiting: sum(values(WAITING)),
-      kvUsage: mean(values(KV_USAGE)) ?? mean(values(KV_USAGE_OLD)),
-      preemptions: sum(values(PREEMPTIONS)),
-      generatedTokens: sum(values(GENERATED)),
-      capacityTokens: capacityTokens(samples),
-      hostTokens: hostTokens(samples),
+      running: sum(values('num_requests_running')),
+      waiting: sum(values('num_requests_waiting')),
+      // The second name is that before v0.9; some versions write both.
+      kvUsage: mean(values('kv_cache_usage_perc')) ?? mean(values('gpu_cache_usage_perc')),
+      preemptions: sum(values('num_preemptions_total')),
+      generatedTokens: sum(values('generation_tokens_total')),
+      capacityTokens: capacityTokens(metrics),
+      hostTokens: hostTokens(metrics),
       contextTokensMax,
     });
   },
   async hostTier(get) {
     const metrics = await get('/metrics');
-    const samples = parsePrometheus(metrics, NAMES);
     if (/^vllm:lmcache_/m.test(metrics ?? '')) return 'LMCache';
-    if (samples.has(STORED_BYTES)) return 'vLLM’s own offloading';
-    return samples.get(EXTERNAL_QUERIES)?.some(({ value }) => value > 0) === true ? 'a KV connector' : undefined;
+    if (valuesOf(metrics, STORED_BYTES).length > 0) return 'vLLM’s own offloading';
+    return valuesOf(metrics, EXTERNAL_QUERIES).some((value) => value > 0) ? 'a KV connector' : undefined;
   },
   async flags(get, answer) {
-    const [cache] = parsePrometheus(await get('/metrics'), NAMES).get(CACHE_CONFIG) ?? [];
+    const [cache] = samplesOf(await get('/metrics'), CACHE_CONFIG);
     const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();
     const details = objectOf(answer?.['usage'])['prompt_tokens_details'];
     const seen = (found: unknown) => (answer === undefined ? undefined : isObject(found));
@@ -77,8 +67,8 @@ export const vllm: EngineAdapter = {
  * KV capacity of all data-parallel ranks; each rank has a sample. The newer `kv_cache_size_tokens` is one rank's, and
  * correct for hybrid models too. The older `num_gpu_blocks` is the ranks' sum; one block of each is the null block.
  */
-function capacityTokens(samples: Samples): number | undefined {
-  const ranks = samples.get(CACHE_CONFIG) ?? [];
+function capacityTokens(metrics: string | undefined): number | undefined {
+  const ranks = samplesOf(metrics, CACHE_CONFIG);
   const exact = sum(ranks.map((rank) => label(rank, 'kv_cache_size_tokens')));
   if (exact !== undefined) return exact;
   const [blocks = NaN, blockSize = NaN] = ['num_gpu_blocks', 'block_size'].map((name) => label(ranks[0], name));
@@ -86,9 +76,9 @@ function capacityTokens(samples: Samples): number | undefined {
 }
 
 /** Capacity of vLLM's own host tier: its GiB by the size of a token, which loads show. Two digits are certain. */
-function hostTokens(samples: Samples): number | undefined {
-  const total = (name: string) => sum(valuesOf(samples, name)) ?? 0;
-  const ranks = samples.get(CACHE_CONFIG) ?? [];
+function hostTokens(metrics: string | undefined): number | undefined {
+  const total = (name: string) => sum(valuesOf(metrics, name)) ?? 0;
+  const ranks = samplesOf(metrics, CACHE_CONFIG);
   const bytes =
     (sum(ranks.map(({ labels }) => asCount(Number(labels.get('kv_offloading_size') ?? NaN)))) ?? 0) * 2 ** 30;
   const found = bytes * (total(EXTERNAL_HITS) / total(LOADED_BYTES));

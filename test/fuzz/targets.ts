@@ -6,7 +6,7 @@ import { apiFor } from '../../sidecar/apis/index.js';
 import { checkShape, skeletonOf } from '../../sidecar/bodies/skeleton.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { ConfigError } from '../../sidecar/config/problems.js';
-import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
+import { samplesOf } from '../../sidecar/engines/prometheus.js';
 import { GatewayError } from '../../sidecar/errors.js';
 import { readOpening } from '../../sidecar/bodies/family.js';
 import { parseJsonBody } from '../../sidecar/http/body.js';
@@ -148,7 +148,7 @@ const ofFile = (name: string, sample: string, open: (file: string) => unknown): 
   },
 });
 
-const prometheus = (input: Buffer) => void parsePrometheus(input.toString(), PROMETHEUS_NAMES);
+const prometheus = (input: Buffer) => PROMETHEUS_NAMES.forEach((name) => void samplesOf(input.toString(), name));
 
 export const TARGETS: readonly Target[] = [
   ...ofApis('a body', BODIES, body),

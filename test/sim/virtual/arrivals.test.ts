@@ -35,7 +35,6 @@ describe('arrivals', () => {
     ['a trace without times', [{ ...one('a'), arrivalMs: undefined }], { type: 'trace', speed: 1 }],
     ['a speed of 0', [], { type: 'trace', speed: 0 }],
     ['no concurrency', [], { type: 'closed', concurrency: 0 }],
-    ['a rate below 0', [], { type: 'open', ratePerSecond: -1, cv: 1 }],
   ] as const)('are refused: %s', (_what, programs, given) => {
     expect(() => play(programs as unknown as AgentProgram[], { arrivals: given })).toThrow(RangeError);
   });

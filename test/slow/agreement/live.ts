@@ -1,7 +1,7 @@
 import { startStandIns, startGateway } from '../../../processes/gateway.js';
 import { get } from '../../../processes/process.js';
 import { runLoad, type LoadCallRecord, type LoadProgramRecord } from '../../../loadtest/index.js';
-import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
+import { samplesOf } from '../../../sidecar/engines/prometheus.js';
 import { pairedRatio, type Ratio } from '../../../lab/measure/comparison.js';
 import { Gathering, type Measures } from '../../../lab/measure/measures.js';
 import type { PolicyName } from '../../../src/index.js';
@@ -138,7 +138,7 @@ class Stage {
 }
 
 function total(name: string, texts: readonly string[]): number {
-  const samples = texts.flatMap((text) => parsePrometheus(text, new Set([name])).get(name) ?? []);
+  const samples = texts.flatMap((text) => samplesOf(text, name));
   return samples.reduce((sum, { value }) => sum + value, 0);
 }
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../processes/process.js';
-import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
+import { samplesOf } from '../../../sidecar/engines/prometheus.js';
 
 /** Servers of vLLM that a test starts for itself, with flags of its own. */
 
@@ -89,10 +89,9 @@ export async function serve(blocks: number, connector: object, path = '') {
     },
     /** Sum of a metric's samples whose labels contain this text. */
     async metric(name: string, labels = ''): Promise<number> {
-      const full = `vllm:${name}`;
       const text = await (await fetch(`${url}/metrics`)).text();
       const lines = text.split('\n').filter((line) => line.includes(labels));
-      const samples = parsePrometheus(lines.join('\n'), new Set([full])).get(full) ?? [];
+      const samples = samplesOf(lines.join('\n'), `vllm:${name}`);
       return samples.reduce((sum, { value }) => sum + value, 0);
     },
   };

@@ -1,5 +1,5 @@
 import { readModels } from '../../../sidecar/engines/models.js';
-import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
+import { samplesOf } from '../../../sidecar/engines/prometheus.js';
 import { JSON_TYPE, ask, until, world, type Got, type World } from '../../sidecar/gateway/world.js';
 
 /** A running vLLM, which all tests of this folder share, and gateways in front of it. */
@@ -59,8 +59,7 @@ export async function post(
 }
 
 async function samples(name: string) {
-  const full = `vllm:${name}`;
-  return parsePrometheus((await ask(`${VLLM}/metrics`)).text, new Set([full])).get(full) ?? [];
+  return samplesOf((await ask(`${VLLM}/metrics`)).text, `vllm:${name}`);
 }
 
 /** Sum of a metric over its labels, as the engine reports it. */
