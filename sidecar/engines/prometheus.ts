@@ -14,7 +14,8 @@ const REST = new RegExp(String.raw`^(?=[{ \t])(?:\{(?<labels>${LABELS})[ \t]*\})
 
 /** The samples of a metric in Prometheus or OpenMetrics text. Skips malformed and infinite ones; never throws. */
 export function samplesOf(text: string | undefined, name: string): Sample[] {
-  const [, ...rests] = `\n${text ?? ''}`.split(`\n${name}`);
+  const [first = '', ...rests] = text?.split(`\n${name}`) ?? [];
+  if (first.startsWith(name)) rests.unshift(first.slice(name.length));
   return rests.flatMap((rest) => {
     const [line = ''] = rest.split('\n', 1);
     const { labels = '', value } = REST.exec(line.trimEnd())?.groups ?? {};
