@@ -22,6 +22,7 @@ import { listenFindings } from './doctor/settings.js';
 import { warnOfConfig } from './config.js';
 import { NOT_ENGINE, SET_KEY, warning, type Finding } from './doctor/finding.js';
 import { LOOK_MS } from '../sidecar/engines/examine.js';
+import { VERSION } from '../sidecar/version.js';
 import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
 import { wrapped } from './text.js';
@@ -42,7 +43,7 @@ interface InitFlags {
   readonly tenant?: readonly string[];
 }
 
-export function addInitCommand(program: Command, version: string): void {
+export function addInitCommand(program: Command): void {
   const init = program.command('init').description('write a commented configuration');
   init
     .requiredOption('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
@@ -52,7 +53,7 @@ export function addInitCommand(program: Command, version: string): void {
     .option('-p, --port <port>', 'port to listen on', wholeFrom(0, 65_535), 8080)
     .option('--admin-token [variable]', 'require an admin token: from this variable, or a generated one')
     .option('--tenant <name>', 'create an API key for this tenant; once for each', collect)
-    .action((flags: InitFlags) => run(init, flags, version));
+    .action((flags: InitFlags) => run(init, flags));
   addExamples(init, {
     'init --engine http://gpu-1:8000': 'maitred.yaml for clients on this machine',
     'init --engine http://gpu-1:8000 --role gateway --tenant team-a': 'for clients elsewhere, with a key for them',
@@ -60,7 +61,7 @@ export function addInitCommand(program: Command, version: string): void {
   });
 }
 
-async function run(command: Command, flags: InitFlags, version: string): Promise<void> {
+async function run(command: Command, flags: InitFlags): Promise<void> {
   const { out, role, engineKey, adminToken, tenant: tenants = [] } = flags;
   if (new Set(tenants).size < tenants.length) command.error('--tenant: give each name once, as each gets one key');
   for (const variable of [engineKey, adminToken]) if (typeof variable === 'string') checkVariable(command, variable);
@@ -73,7 +74,7 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   const { found, doubts } = await lookAt(made.config, engineKey);
   // A gateway that answers there has been told already.
   checked(servedSchema, made.values);
-  const text = `# Configuration of maitred, written by \`maitred init\` ${version}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
+  const text = `# Configuration of maitred, written by \`maitred init\` ${VERSION}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
   if (isFile) write(command, out, text);
   else process.stdout.write(text);
   tellSecrets(made, isFile);

@@ -1,13 +1,13 @@
-import { createRequire } from 'node:module';
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
+import { VERSION } from '../sidecar/version.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples, cannotListen } from './advice.js';
 import { complain, ExpectedDifference, oneLine } from './complain.js';
 import { guard } from './guard.js';
 import { Interrupted } from './signals.js';
 
-type Add = (program: Command, version: string) => void;
+type Add = (program: Command) => void;
 
 /** Under their headings in the help. Each is loaded on demand: together they take three times as long as the slowest. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>>>>> = {
@@ -75,7 +75,6 @@ const withoutSecrets = (text: string): string =>
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */
 async function createProgram(name: string): Promise<Command> {
-  const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command(OWN_NAME)
     .description('Schedules whole agent programs in front of LLM engines.')
     // Lets `sim calibrate` have options that `sim` has too.
@@ -91,8 +90,7 @@ async function createProgram(name: string): Promise<Command> {
   const isNamed = NAMES.includes(name);
   for (const [heading, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(heading);
-    for (const [each, load] of Object.entries(commands))
-      if (!isNamed || each === name) (await load())(program, version);
+    for (const [each, load] of Object.entries(commands)) if (!isNamed || each === name) (await load())(program);
   }
   program.helpCommand('help [command]', 'show the help of a command');
   if (!isNamed)
@@ -102,7 +100,7 @@ async function createProgram(name: string): Promise<Command> {
       'serve --config maitred.yaml': 'run it',
       'serve --help': 'options of a command, and examples',
     });
-  for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
+  for (const command of [program, ...program.commands]) command.version(VERSION, '-V, --version', 'print the version');
   guard(program);
   return program;
 }

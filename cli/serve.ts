@@ -24,7 +24,7 @@ import { checkWritable } from './files.js';
 import { ShadowThread } from './shadow/thread.js';
 import { untilStopped } from './signals.js';
 
-export function addServeCommand(program: Command, version: string): void {
+export function addServeCommand(program: Command): void {
   const command = addConfigOptions(program.command('serve').description('run the gateway'))
     .option('--record <file>', `write an event log for \`${OWN_NAME} replay\`; gzipped if its name ends in .gz`)
     .action(({ record, ...flags }: ConfigFlags & { readonly record?: string }) => {
@@ -32,7 +32,7 @@ export function addServeCommand(program: Command, version: string): void {
       if (there !== undefined && (!there.isFile() || there.size > 0))
         command.error(`--record: ${record} is there already, and no empty file`);
       if (record !== undefined) checkWritable(command, record);
-      return serve(configInputs(flags), version, record);
+      return serve(configInputs(flags), record);
     });
   addExamples(command, {
     'serve --embedded 2': 'two stand-in engines, to try it',
@@ -41,10 +41,10 @@ export function addServeCommand(program: Command, version: string): void {
   });
 }
 
-async function serve(inputs: ConfigInputs, version: string, record: string | undefined): Promise<void> {
+async function serve(inputs: ConfigInputs, record: string | undefined): Promise<void> {
   let config = loadConfig(inputs);
   const log = makeLog(config);
-  const recorder = record === undefined ? undefined : await EventLog.open({ file: record, config, version, log });
+  const recorder = record === undefined ? undefined : await EventLog.open({ file: record, config, log });
   const embedded = await startEmbedded(config.embedded, (engine, error) => {
     log.error({ engine, err: error }, 'embedded engine stopped');
   });

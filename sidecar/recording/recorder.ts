@@ -23,6 +23,7 @@ import {
 } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import type { Recorder } from '../driver.js';
+import { VERSION } from '../version.js';
 import { settingsSchema } from './settings.js';
 
 /** Characters of lines, or time, after which the lines are written together. */
@@ -35,7 +36,6 @@ export interface RecordOptions {
   /** Path of a file, new or empty; compressed with gzip if the name ends in `.gz`. */
   readonly file: string;
   readonly config: Config;
-  readonly version: string;
   readonly log: Logger;
 }
 
@@ -61,12 +61,12 @@ export class EventLog implements Recorder {
     private readonly options: RecordOptions,
     to: Writable,
   ) {
-    const { file, config, version } = options;
+    const { file, config } = options;
     this.#sink = file.endsWith('.gz') ? createGzip({ level: constants.Z_BEST_SPEED }) : new PassThrough();
     this.#written = pipeline(this.#sink, to).catch((error: unknown) => this.#broke(error));
     this.#add({
       maitredEventLog: EVENT_LOG_VERSION,
-      maitred: version,
+      maitred: VERSION,
       behaviour: BEHAVIOUR,
       startedAt: new Date().toISOString(),
       now: millis(performance.now()),

@@ -86,7 +86,7 @@ export async function recordAll(folder: string): Promise<void> {
 
 async function record({ config, reload, ratePerSecond, ...options }: Recording): Promise<Buffer> {
   const file = join(folderOf({}), 'log');
-  const recorder = await EventLog.open({ file, config, version: '0.1.0', log: pino({ level: 'silent' }) });
+  const recorder = await EventLog.open({ file, config, log: pino({ level: 'silent' }) });
   const seen = { schedulers: 0, steps: 0 };
   runWorld({
     engines: 1,

@@ -19,7 +19,7 @@ type Logged = Record<string, unknown>;
 async function eventLog(file: string, config = configOf([])) {
   const logs: Logged[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(JSON.parse(line) as Logged) });
-  return { logs, recorder: await EventLog.open({ file, config, version: '0', log }) };
+  return { logs, recorder: await EventLog.open({ file, config, log }) };
 }
 
 const linesOf = (text: string) =>
