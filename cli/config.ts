@@ -6,8 +6,8 @@ import { OWN_NAME, addExamples } from './advice.js';
 import { explainChoices } from './choices-help.js';
 import { complain } from './complain.js';
 import {
-  ConfigError,
   configFileOf,
+  fileFault,
   hasNoEngine,
   loadConfig,
   LOG_LEVELS,
@@ -67,7 +67,8 @@ export function configInputs(given: ConfigFlags): ConfigInputs {
   });
   const inputs = { file: given.config, env: process.env, flags, warn: warnOfConfig };
   const name = configFileOf(inputs);
-  if (name !== undefined && !existsSync(name)) throw new ConfigError([{ path: '', message: `no such file; ${OWN_NAME} init --engine URL --out ${name} writes one`, origin: name }]); // prettier-ignore
+  if (name !== undefined && !existsSync(name))
+    throw fileFault(name, `no such file; ${OWN_NAME} init --engine URL --out ${name} writes one`);
   return inputs;
 }
 

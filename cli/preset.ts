@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { ConfigError, didYouMean, readConfigFile } from '../sidecar/config/index.js';
+import { didYouMean, fileFault, readConfigFile } from '../sidecar/config/index.js';
 import { DEFAULT_PRESET, HOST_WRITES, type Preset, PRESET_NAMES, PRESETS, presetFileSchema } from '../sim/index.js';
 import { complain } from './complain.js';
 import { readYaml } from './files.js';
@@ -37,8 +37,7 @@ export function choosePreset(name: string): ChosenPreset {
 
 function readPreset(file: string): Preset {
   // Each of its keys would be told else.
-  if (!('preset' in readConfigFile(file).values))
-    throw new ConfigError([{ path: '', message: 'is no preset that sim calibrate wrote', origin: file }]);
+  if (!('preset' in readConfigFile(file).values)) throw fileFault(file, 'is no preset that sim calibrate wrote');
   const { preset, fit } = readYaml(file, presetFileSchema);
   if (fit?.isGood === false) complain(`${file}: its fit is not good enough to compare policies: measure again on an idle server`); // prettier-ignore
   return preset;

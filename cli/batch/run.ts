@@ -8,7 +8,7 @@ import { readInput, type Input, type InputLimits } from '../../sidecar/batches/i
 import { Results, type Paths } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
 import { setTimer } from '../../sidecar/timer.js';
-import { ConfigError } from '../../sidecar/config/index.js';
+import { ConfigError, fileFault } from '../../sidecar/config/index.js';
 import { counted } from '../../text/index.js';
 import { messageIn } from '../admin.js';
 import { complain } from '../complain.js';
@@ -150,8 +150,7 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
   }
 }
 
-const unusable = (origin: string, why: string) =>
-  new ConfigError([{ path: '', message: `cannot be used: ${why}`, origin }]);
+const unusable = (origin: string, why: string) => fileFault(origin, `cannot be used: ${why}`);
 
 /** Whether an answer is that of a server that does not know the path: it is not in JSON, or something is missing that is no model. */
 const isNoApi = (status: number, body: Buffer): boolean =>

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { problem, type Problem } from '../../plans/index.js';
 import { parseObject } from '../apis/fields.js';
 import { refusalOf } from '../calls/refusal.js';
-import { ConfigError } from '../config/index.js';
+import { fileFault } from '../config/index.js';
 import { LineFile, NOWHERE, readAt, readLines, type Disk, type Place } from './line-file.js';
 import { tokensOf, usageOf } from './usage.js';
 
@@ -252,12 +252,9 @@ async function resultsIn(path: string, find: Find) {
       }
     }
   if (isOther || (broken.length > 0 && results.length === 0))
-    throw new ConfigError([
-      {
-        path: '',
-        message: 'holds no answers of this batch as it is now: keep it, and name another file for the answers',
-        origin: path,
-      },
-    ]);
+    throw fileFault(
+      path,
+      'holds no answers of this batch as it is now: keep it, and name another file for the answers',
+    );
   return { results, size, broken };
 }

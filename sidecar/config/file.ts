@@ -32,7 +32,7 @@ export function readConfigFile(file: string) {
       }),
     );
   const values = orFault(file, (): unknown => document.toJS()) ?? {};
-  if (!isMapping(values)) throw fault(file, 'must be keys and values in YAML or JSON, such as "key: value"');
+  if (!isMapping(values)) throw fileFault(file, 'must be keys and values in YAML or JSON, such as "key: value"');
   const originOf = (path: Path) => {
     const start = offsetOf(document, path);
     return start === undefined ? undefined : `${file}:${lineAt(start)}`;
@@ -54,7 +54,7 @@ function orFault<T>(file: string, read: () => T): T {
     const otherwise = isAlias
       ? 'a value that begins with * needs quotes'
       : `cannot be read: ${message.split('\n', 1)[0]}`;
-    throw fault(file, UNREADABLE[code] ?? otherwise);
+    throw fileFault(file, UNREADABLE[code] ?? otherwise);
   }
 }
 
@@ -78,4 +78,5 @@ function offsetOf(document: Document, path: Path): number | undefined {
   return undefined;
 }
 
-const fault = (file: string, message: string) => new ConfigError([{ path: '', message, origin: file }]);
+/** A problem of a file as a whole. */
+export const fileFault = (file: string, message: string) => new ConfigError([{ path: '', message, origin: file }]);

@@ -4,7 +4,7 @@
  */
 export { configSchema, listenKey, servedSchema } from './consistency.js';
 export { ENGINE_KINDS, engineDefaults, labelOf, REFRESH_MS_MIN, type DnsConfig, type SourceConfig } from './engines.js';
-export { readConfigFile } from './file.js';
+export { fileFault, readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';
 export { configFileOf, keepRestartKeys, loadConfig, type ConfigInputs } from './load.js';
 export { count as countSchema, MAKE_HASH, MAKE_TOKEN, TOKEN_CHARS_MIN } from './note.js';

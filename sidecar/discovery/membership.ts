@@ -1,8 +1,7 @@
 import type { EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/index.js';
 import { byId, idOf, placeOf } from '../engines/address.js';
-import type { Engine, Fleet, Log } from '../engines/index.js';
-import { isServing } from '../engines/index.js';
+import { isServing, type Engine, type Fleet, type Log } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 
 /** Origins of engines besides the sources of discovery. */

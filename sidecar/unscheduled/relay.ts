@@ -9,7 +9,7 @@ import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { writeFrom } from '../http/answer.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
-import { idHeaders, requestIdOf, toClient, toEngine } from '../http/headers.js';
+import { fieldsOf, idHeaders, requestIdOf, toClient, toEngine } from '../http/headers.js';
 import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
 import { splitTarget } from '../http/target.js';
@@ -172,9 +172,7 @@ export class Relay implements AnswerSink, Active {
     this.context.metrics.passedThrough(this.engine.id);
     this.context.log.info(
       {
-        request_id: requestIdOf(this.asked.request),
-        method: this.asked.request.method,
-        path: this.asked.request.url?.split('?', 1)[0],
+        ...fieldsOf(this.asked.request),
         engine: this.engine.id,
         status: this.#status,
         code: failure?.code,
