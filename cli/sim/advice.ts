@@ -1,62 +1,75 @@
-import { again, isForNothing, ratesOf, type Reach, SPAN } from './loads.js';
-import { isUnloaded, overloadedSeeds } from './overload.js';
-import { nameOf, type Plan } from './plan.js';
+import { integer } from '../../text/index.js';
+import { again, isForNothing, ratesOf, type Reach } from './loads.js';
+import { isUnloaded, loadOf, overloadedSeeds } from './overload.js';
+import { choicesOf, nameOf, type Plan } from './plan.js';
+import { enginesOf, programsToTell } from './sustained.js';
 import type { RunReport } from './worker.js';
 
-const NAMES_MAX = 6;
-const TOO_LONG = 'prompts are longer than an engine takes. Raise --kv-tokens, or choose another --preset';
-/** Times the longest program the whole run, below which all came at once. */
-const AT_ONCE = 1.01;
+const NAMES_MAX = 4;
 
 /** Questions that the runs leave open, and what would answer them: sentences. Of several rates, the verdict has them. */
 export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): string[] {
   const runs = all.filter(({ complete }) => complete);
-  if (isInVain(runs)) return [vainText(runs)];
+  if (isInVain(runs)) return [vainText(plan, runs)];
   const isLong = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0);
-  return [...(isLong ? [`Some programs fail, as ${TOO_LONG}.`] : []), ...openOf(plan, runs, reach)];
+  return [...(isLong ? [`Some programs fail, as ${tooLong(plan)}.`] : []), ...openOf(plan, runs, reach)];
 }
 
 function openOf(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined): string[] {
-  if (runs.length === 0 || ratesOf(plan).length > 1) return [];
+  if (runs.length === 0 || ratesOf(plan).length > 1 || enginesOf(plan).length > 1) return [];
   if (runs.every(isUnloaded)) {
     const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
     const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
-    return [`${found}: ${raised(plan, runs, reach)}`];
+    return [`${found}: ${raised(plan, reach)}`];
   }
+  if (isForNothing(plan, runs))
+    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later: ${raised(plan, reach)}`]; // prettier-ignore
+  // In several circumstances, a line for each tells it.
+  return choicesOf(plan) < plan.variants.length ? [] : [overloadText(plan, runs) ?? shortText(plan, runs) ?? []].flat();
+}
+
+function overloadText(plan: Plan, runs: readonly RunReport[]): string | undefined {
   const over = plan.variants.flatMap((variant, at) => {
     const { size } = overloadedSeeds(plan, runs, at);
     const some = size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
-    return size > 0 ? [{ ...variant, text: nameOf(plan, variant) + some }] : [];
+    return size > 0 ? [nameOf(plan, variant) + some] : [];
   });
-  if (isForNothing(plan, runs))
-    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later: ${raised(plan, runs, reach)}`]; // prettier-ignore
-  return [
-    ...(over.length === 0 ? [] : [`Overloaded: ${listed([...new Set(over.map(({ text }) => text))])}. The queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
-    ...(over.some(({ arrivals }) => arrivals.type === 'trace') ? ['Lower --trace-speed.'] : []),
-  ];
+  if (over.length === 0) return undefined;
+  const names = over.length > NAMES_MAX ? `${over.length} of ${plan.variants.length} settings` : over.join('; ');
+  return `Overloaded: ${names}. The queue kept growing, so times and factors grow with the number of programs.`;
+}
+
+/** That programs arrive for too short a time, and how many would tell more, if they are not too many. */
+function shortText(plan: Plan, runs: readonly RunReport[]): string | undefined {
+  const [{ arrivals } = { arrivals: undefined }] = plan.variants;
+  if (arrivals?.type !== 'open' || loadOf(plan, runs, 0).state !== 'unknown') return undefined;
+  const programs = programsToTell(plan, runs, 0);
+  const next = programs === undefined ? 'lower --rate' : `run again with --programs ${programs}`;
+  return `Programs arrive for less than five times as long as one takes, so nobody knows whether this load is sustained: ${next}.`; // prettier-ignore
 }
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */
 export const isInVain = (runs: readonly RunReport[]): boolean =>
   runs.length > 0 && runs.every(({ completed }) => completed === 0);
 
-function vainText(runs: readonly RunReport[]): string {
+/** Which of an engine’s two limits prompts exceed, and what raises it. */
+function tooLong({ variants: [first] }: Plan): string {
+  const { kvTokens = 0, maxModelLen = 0 } = first?.engine.preset ?? {};
+  return `prompts are longer than the ${kvTokens < maxModelLen ? `KV cache of ${integer(kvTokens)} tokens. Raise --kv-tokens` : `model’s context of ${integer(maxModelLen)} tokens. Choose another --preset`}`; // prettier-ignore
+}
+
+function vainText(plan: Plan, runs: readonly RunReport[]): string {
   const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
-  const remedy = codes.includes('too_long') ? `: ${TOO_LONG}` : '';
+  const remedy = codes.includes('too_long') ? `: ${tooLong(plan)}` : '';
   return `No program completed, as calls ended without an answer (${codes.join(', ')})${remedy}.`;
 }
 
-function listed(names: readonly string[]): string {
-  const more = names.length - NAMES_MAX;
-  return [...names.slice(0, NAMES_MAX), ...(more > 0 ? [`${more} more`] : [])].join('; ');
-}
-
 /** A higher load than the highest of these, if any is. */
-function raised(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined): string {
+function raised(plan: Plan, reach: Reach | undefined): string {
   const [{ arrivals } = { arrivals: undefined }] = plan.variants;
-  if (arrivals?.type === 'open') return again(plan, reach, 'raise');
-  const isWhole = ({ makespan_seconds: makespan, program_seconds: { max } }: RunReport) => (makespan ?? 0) < AT_ONCE * (max ?? 0); // prettier-ignore
-  if (arrivals?.type === 'closed' ? arrivals.concurrency >= plan.programs : runs.every(isWhole))
-    return `all programs ran at the same time. ${arrivals?.type === 'trace' ? 'To play more of them, give --rate and --programs' : 'Raise --programs'}.`; // prettier-ignore
-  return arrivals?.type === 'trace' ? `run again with --trace-speed ${SPAN * arrivals.speed}.` : again(plan, reach, 'raise'); // prettier-ignore
+  // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
+  if (arrivals?.type === 'trace') return 'to play a higher load, give --concurrency or --rate, and --programs.';
+  if (arrivals?.type === 'closed' && arrivals.concurrency >= plan.programs)
+    return 'all programs ran at the same time. Raise --programs.';
+  return again(plan, reach, 'raise');
 }

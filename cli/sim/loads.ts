@@ -30,6 +30,10 @@ const GAP = 1.25;
 /** Times a load without a gain the next one, which shows a large one: more than in an advised range. */
 const ONSET_GAP = 1.6;
 const LARGE = 1 / 1.5;
+/** Programs for each one at a time from which on the beginning and the end of a run hardly count. */
+const STEADY = 25;
+/** A ratio of times below which they would not turn it. */
+const SMALL = 0.8;
 
 /** The loads of a plan, rising, if nothing else around its settings varies. */
 export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
@@ -100,6 +104,15 @@ export function nextOf(
   if (seeds === '') return from < 0 ? undefined : lowestOf(plan, runs, verdicts, from);
   const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
+}
+
+/** A longer run of a number at a time, where differences are small: programs at the beginning or the end decide them. */
+export function steadyOf(plan: Plan, runs: readonly RunReport[]): string | undefined {
+  const { axis, values: [load = 0, ...others] } = loadsOf(plan); // prettier-ignore
+  const enough = Math.min(PROGRAMS_MAX, STEADY * load);
+  if (axis === 'rate' || others.length > 0 || load >= plan.programs || enough <= plan.programs) return undefined;
+  const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean.ratio ?? 0);
+  return ratios.some((ratio) => ratio < SMALL || ratio > 1 / SMALL) ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs ${enough}.`; // prettier-ignore
 }
 
 /** Where to look for the lowest load that pays, as a sentence. @param from place of the first that does */

@@ -1,6 +1,7 @@
 import { hasFewWaits } from '../../lab/index.js';
-import { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
+import { isOverload, moreToTell } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
+import { AXES, type Values } from './axes.js';
 import type { Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -11,8 +12,7 @@ const AGREEING = 0.75;
 
 /** In how many seeds a variant is not overloaded, by the rule of load tests, and whether that tells. */
 export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
-  const arrivals = variants[variant]?.arrivals;
-  const signs = runs.filter((run) => run.variant === variant).map((run) => signOf(run, arrivals));
+  const signs = signsOf(variants, runs, variant).map(({ sign }) => sign);
   const count = (sign: boolean | null) => signs.filter((each) => each === sign).length;
   const [overloaded, sustained, seeds] = [count(true), count(false), signs.length];
   const agree = (some: number) => some > 0 && some >= AGREEING * seeds;
@@ -20,17 +20,34 @@ export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: 
   return { seeds, kept: seeds - overloaded, state: agree(overloaded) ? 'overloaded' : agree(sustained) ? 'sustained' : few } as const; // prettier-ignore
 }
 
+/** For each seed, whether the variant is overloaded. A run too short to tell is where the seed’s lighter loads are. */
+function signsOf(variants: Plan['variants'], runs: readonly RunReport[], variant: number) {
+  const own = variants[variant];
+  const lighter = variants.flatMap((each, at) => (own !== undefined && at !== variant && isLighter(each.values, own.values) ? [at] : [])); // prettier-ignore
+  return runs.flatMap((run) => {
+    if (run.variant !== variant) return [];
+    const sign = signOf(run, own?.arrivals);
+    const isOver = sign === null && runs.some((other) => other.seed === run.seed && lighter.includes(other.variant) && signOf(other, own?.arrivals) === true); // prettier-ignore
+    return [{ seed: run.seed, sign: isOver ? true : sign }];
+  });
+}
+
+/** Whether the load is lower, or divided among more engines, and all else is the same. */
+const isLighter = (one: Values, other: Values): boolean =>
+  (one.rate ?? 0) <= (other.rate ?? 0) &&
+  (one.engines ?? 1) >= (other.engines ?? 1) &&
+  AXES.every((axis) => axis === 'rate' || axis === 'engines' || one[axis] === other[axis]);
+
 function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null {
-  // A short recording is as it is: no more of its programs will come.
-  const isShort = arrivals?.type === 'trace' && run.programs < KEEPS_UP_PROGRAMS_MIN;
-  if (arrivals?.type === 'closed' || isShort) return false;
+  // A recording is as it is: no more of its programs will come.
+  if (arrivals?.type !== 'open') return false;
   const { queue_grew: grew, queue_seconds: queue, program_seconds: program, slowdown, programs } = run;
   const queueing = { ...program, mean: ((queue.mean ?? 0) * queue.count) / program.count };
   const alone = aloneOf(run);
   // However few programs there are: what is much slower than alone is no chance.
   const signs = { arrivals_seconds: null, alone_seconds: null, program_seconds: program, program_queue_seconds: queueing, slowdown }; // prettier-ignore
   if (grew === null || isOverload(grew, signs) === true) return grew;
-  const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
+  const lasted = programs / arrivals.ratePerSecond;
   return moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) === undefined ? false : null;
 }
 
@@ -39,7 +56,7 @@ export const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): num
 
 /** Seeds in which a variant is overloaded. */
 export const overloadedSeeds = ({ variants }: Plan, runs: readonly RunReport[], variant: number): ReadonlySet<number> =>
-  new Set(runs.filter((run) => run.variant === variant && signOf(run, variants[variant]?.arrivals) === true).map(({ seed }) => seed)); // prettier-ignore
+  new Set(signsOf(variants, runs, variant).filter(({ sign }) => sign === true).map(({ seed }) => seed)); // prettier-ignore
 
 /** Whether a load can be sustained, or nearly: times at others grow with the number of programs. */
 export const isHeld = (plan: Plan, runs: readonly RunReport[], variant: number): boolean =>

@@ -35,7 +35,7 @@ export async function reachOf(
   const count = Math.min(room, Math.max(SEEDS, plan.seeds.length));
   const seeds = plan.seeds.length === count ? plan.seeds : Array.from({ length: count }, (_, at) => at + 1);
   const programsFor = (load: number) => {
-    if (arrivals.type === 'closed') return Math.max(plan.programs, Math.min(PROGRAMS_MAX, 2 * load));
+    if (arrivals.type === 'closed') return Math.max(plan.programs, Math.min(PROGRAMS_MAX, 8 * load));
     const needed = plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / load, alone_seconds: alone }) ?? 0); // prettier-ignore
     return Math.max(plan.programs, KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 10 * Math.ceil(needed / 10)));
   };

@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { integer } from '../../text/index.js';
 import { hostOf, type HostOptions, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES, type PolicyName } from '../../src/index.js';
+import type { AgentProgram } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
-import { countOf, readArrivals, readSource, type ProgramSource } from './source.js';
+import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import { AXES, type Axis, combinationsOf, isChoice, SCHEDULED, type Lists, type Values } from './axes.js';
@@ -40,7 +41,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   checkRuns(command, { ...lists, seed: seeds });
   if (seeds.length < given.length) complain('seeds change nothing at recorded arrival times: run once');
   const programs = countOf(flags, source, arrivals);
-  for (const text of vainOf(flags, lists, programs)) complain(text);
+  for (const text of vainOf(flags, lists, programs, programsOf(source, arrivals, 0))) complain(text);
   return {
     source,
     programs,
@@ -68,16 +69,29 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 }
 
 /** Options that change nothing here, in words. */
-function* vainOf(flags: SimFlags, { policy }: Lists, programs: number) {
+function* vainOf(flags: SimFlags, { policy }: Lists, programs: number, some: Iterable<AgentProgram>) {
   const named = SCHEDULED.filter((name) => flags[name] !== undefined).map((name) => `--${name.replace('G', '-g')}`);
   if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
   if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)
     yield '--host-gate: no effect without --host-tokens';
+  if (flags.tenants !== undefined && !hasTenants(some)) yield '--tenants: no effect, as these programs have no tenant';
   if (flags.programs !== undefined && programs < flags.programs)
     yield `the recording has ${programs} programs: --rate or --concurrency plays them again`;
   const most = Math.max(0, ...(flags.concurrency ?? []));
   if (most > programs) yield `no more than the ${programs} programs of --programs run at a time: ${most} is the same`;
+}
+
+/** How many programs to look at: those of a workload have no end. */
+const LOOKED_AT = 100;
+
+function hasTenants(programs: Iterable<AgentProgram>): boolean {
+  let left = LOOKED_AT;
+  for (const { tenant } of programs) {
+    if (tenant !== undefined) return true;
+    if ((left -= 1) === 0) break;
+  }
+  return false;
 }
 
 function checkPolicies(command: Command, { retention }: SimFlags, policies: readonly SimPolicyName[]): void {

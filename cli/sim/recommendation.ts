@@ -3,11 +3,11 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { furtherOf, isForNothing, nextOf, type Reach, type SimVerdict } from './loads.js';
+import { furtherOf, isForNothing, nextOf, type Reach, type SimVerdict, steadyOf } from './loads.js';
 import { isHeld, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
-import { largerOf, sustainedOf } from './sustained.js';
+import { enginesNext, sustainedOf } from './sustained.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
@@ -30,7 +30,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   if (!isWhole || !isPossible(plan.variants[0])) return undefined;
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
-  const next = largerOf(plan, runs) ?? nextOf(plan, runs, verdicts, reach);
+  const next = enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts, reach);
   const told = (choice: number, lines: readonly (string | undefined)[]) => ({
     sentence: [...lines, ...(ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [])]
       .filter((line) => line !== undefined)
@@ -50,6 +50,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
     return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
   if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
+  const longer = steadyOf(plan, runs);
+  if (longer !== undefined) return told(0, [longer]);
   const against = settingOf(plan, 0);
   // Of one axis, a line for each setting follows.
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';

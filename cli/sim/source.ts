@@ -107,6 +107,7 @@ export async function readSource(
     command.error(
       `--workload: ${workload} is neither a file nor one of ${WORKLOAD_NAMES.join(', ')}${didYouMean(workload, WORKLOAD_NAMES)}`,
     );
+  if (workload.endsWith('.jsonl')) command.error(`--workload: ${workload} is a recording: --trace plays it`);
   openWorkload(workload);
   return { type: 'workload', workload };
 }

@@ -1,11 +1,14 @@
 import { meanOf } from '../../lab/index.js';
-import { moreToTell } from '../../loadtest/report/index.js';
+import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { integer } from '../../text/index.js';
 import { isChoice } from './axes.js';
-import { AMPLE, PROGRAMS_MAX, ratesOf } from './loads.js';
+import { AMPLE, ratesOf } from './loads.js';
 import { aloneOf, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
+
+/** Programs of an advised command at most, where no fewer would tell. */
+const TELLING_MAX = 20_000;
 
 /** Words for rates, and for numbers of engines. */
 const WORDS = {
@@ -44,26 +47,39 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   return [`Sustained with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
 }
 
-/** More engines, or more programs, where none of several numbers of engines is known to sustain a rate: a sentence. */
-export function largerOf(plan: Plan, runs: readonly RunReport[]): string | undefined {
-  const [engines, choices, { programs }] = [enginesOf(plan), choicesOf(plan), plan];
+/** The next command of a search for the number of engines that sustains a rate: a sentence. */
+export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | undefined {
+  const [engines, choices] = [enginesOf(plan), choicesOf(plan)];
   if (engines.length < 2) return undefined;
-  const most = Math.max(...engines);
-  const first = engines.indexOf(most) * choices;
-  const states = Array.from({ length: choices }, (_, choice) => loadOf(plan, runs, first + choice).state);
-  if (states.some((state) => state === 'sustained' || state === 'split')) return undefined;
-  if (!states.includes('unknown'))
-    return `None of these numbers is enough: run again with --engines ${[2, 4, 8].map((times) => times * most).join(',')}.`;
-  const { arrivals } = plan.variants[first] ?? {};
-  const alone = meanOf(runs.filter(({ variant }) => variant === first).map(aloneOf));
-  const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
-  const more = moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) ?? 1;
-  const needed = Math.min(PROGRAMS_MAX, 100 * Math.ceil((AMPLE * more * programs) / 100));
-  return needed > programs ? `Too few programs to tell how many engines sustain this rate: run again with --programs ${needed}.` : undefined; // prettier-ignore
+  const states = engines.map((_, at) => Array.from({ length: choices }, (__, choice) => loadOf(plan, runs, at * choices + choice).state)); // prettier-ignore
+  const unknown = states.findLastIndex((each) => each.includes('unknown'));
+  const programs = unknown < 0 ? undefined : programsToTell(plan, runs, unknown * choices);
+  if (programs !== undefined)
+    return `Too few programs to tell how many engines sustain this rate: run again with --programs ${programs}.`;
+  const found = states.findIndex((each) => each.includes('sustained'));
+  const [fewer = 1, enough = 1] = found < 0 ? [] : [engines[found - 1], engines[found]];
+  if (enough > fewer + 1 || (found === 0 && enough > 1)) return `Fewer than ${enough} engines may be enough: run again with --engines ${between(fewer, enough)}.`; // prettier-ignore
+  const most = engines.at(-1) ?? 0;
+  const isNone = states.every((each) => each.every((state) => state === 'overloaded'));
+  return isNone ? `None of these numbers is enough: run again with --engines ${[2, 4, 8].map((times) => times * most).join(',')}.` : undefined; // prettier-ignore
+}
+
+/** The whole numbers from one to another, or five of them. */
+const between = (low: number, high: number): string =>
+  high - low > 8 ? [0, 1, 2, 3, 4].map((part) => Math.round(low + (part * (high - low)) / 4)).join(',') : `${low}..${high}`; // prettier-ignore
+
+/** Programs of a run that would tell whether a variant sustains its rate; undefined: too many, or these do. */
+export function programsToTell({ programs, variants }: Plan, runs: readonly RunReport[], variant: number) {
+  const { arrivals } = variants[variant] ?? {};
+  const alone = meanOf(runs.filter((run) => run.variant === variant).map(aloneOf));
+  if (arrivals?.type !== 'open') return undefined;
+  const more = moreToTell({ arrivals_seconds: programs / arrivals.ratePerSecond, alone_seconds: alone }) ?? 1;
+  const needed = Math.max(KEEPS_UP_PROGRAMS_MIN, 100 * Math.ceil((AMPLE * more * programs) / 100));
+  return needed > programs && needed <= TELLING_MAX ? needed : undefined;
 }
 
 /** Numbers of engines, if nothing else around the settings varies at one rate; else none. */
-function enginesOf({ lists, variants }: Plan): readonly number[] {
+export function enginesOf({ lists, variants }: Plan): readonly number[] {
   const isAlone = axesOf(lists).every((axis) => isChoice(axis) || axis === 'engines');
   return variants[0]?.arrivals.type === 'open' && isAlone ? (lists.engines ?? []) : [];
 }

@@ -59,7 +59,7 @@ const WIDE = 100;
 
 /** A ratio's interval, if it has one. */
 export const spanText = ({ low, high }: Ratio): string =>
-  (high ?? 0) > WIDE * (low ?? 0) ? 'interval too wide to tell' : `${ratio(low)}–${ratio(high)}`;
+  (high ?? 0) > WIDE * (low ?? 0) ? 'wide interval' : `${ratio(low)}–${ratio(high)}`;
 
 /** How sure ratios are. @param repeated what they are over, such as `seeds` */
 export const intervalText = (count: number, repeated: string): string =>

@@ -11,6 +11,8 @@ export interface Times {
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
+  /** Programs that failed, before and after: of simulations the mean over seeds. */
+  readonly failed?: readonly [number, number];
   /** Program times in the repetitions that both sustain, as `, …`, if not all. */
   readonly sustained?: string | undefined;
 }

@@ -99,11 +99,20 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const gain = `${alike.map(({ name }) => name).join(' or ')}, programs ${outcomeOf(best.ratio, margin)}:`;
   const told = others.slice(0, OTHERS_MAX).map(({ name, ratio }) => `${name} ${outcomeOf(ratio, margin)}`);
   const more = others.length > told.length ? [`${others.length - told.length} more`] : [];
+  const { failed = [0, 0] } = best.times;
+  const lost = failed[0] === failed[1] ? [] : [`failed programs ${failed.map(number).join(' -> ')}`];
   const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
   const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
   const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
   return say(
-    [`${gain} ${ratioText(best.ratio)}${best.sustained}`, ...drain, ...best.price.texts, ...told, ...more].join('; '),
+    [
+      `${gain} ${ratioText(best.ratio)}${best.sustained}`,
+      ...drain,
+      ...best.price.texts,
+      ...lost,
+      ...told,
+      ...more,
+    ].join('; '),
   );
 }
 
@@ -170,11 +179,14 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice) === verdicts.length ? 'each of these' : `${count(choice)} of these ${verdicts.length}`}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
-  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that most seeds sustain`; // prettier-ignore
+  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that it sustains`; // prettier-ignore
   if (from === verdicts.length - 1) return say(`pays at ${place}, the ${only}`);
-  const all = `at all of these loads${isAll ? '' : ' that can be sustained'}`;
-  return say(`pays ${from === 0 ? all : `from ${place} on`}`);
+  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : `from ${place} on`}`);
+  const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
+  return say(`pays from ${place.replace(UNIT, '')} to ${last}, the highest of these loads that it sustains`);
 }
+
+const UNIT = / (a second|at a time)$/;
 
 /** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
 export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fileOf } from '../support/folder.js';
 import { json, sim } from '../support/sim-command.js';
 
 describe('the advice of maitred sim', () => {
@@ -14,7 +15,7 @@ describe('the advice of maitred sim', () => {
     );
     const [nearlyIdle] = await adviceAt('--concurrency', '4');
     expect(nearlyIdle).toMatch(
-      /^At least 9 of 10 calls never waited, so little could differ: run again with --concurrency 4\.\.16 --seed 1\.\.8: 40 runs of 80 programs\.$/,
+      /^At least 9 of 10 calls never waited, so little could differ: run again with --concurrency 4\.\.16 --programs 128 --seed 1\.\.8: 40 runs of 128 programs\.$/,
     );
     const [drain, lower] = await adviceAt('--rate', '3');
     expect(drain).toMatch(/^Overloaded: plas\./);
@@ -58,15 +59,28 @@ describe('the advice of maitred sim', () => {
       'plas',
     ];
     const { advice, recommendation } = (await json(...args, '--balancer', 'program-affinity,round-robin')).document;
-    expect([advice, recommendation]).toEqual([[], 'Keep plas, program-affinity: plas, round-robin is not significantly better by mean program time.']); // prettier-ignore
+    expect([advice, recommendation]).toEqual([[], expect.stringMatching(/^Few programs, .* run again with --programs 2000\.$/)]); // prettier-ignore
   });
 
   it('says first that prompts are too long where some programs fail by that', async () => {
     const { document } = await json('--workload', 'coding', '--programs', '20', '--rate', '0.1', '--kv-tokens', '20000', '--policy', 'plas'); // prettier-ignore
-    expect(document.advice[0]).toMatch(/^Some programs fail, as prompts are longer than an engine takes\. Raise --kv-tokens/); // prettier-ignore
+    expect(document.advice[0]).toMatch(/^Some programs fail, as prompts are longer than the KV cache of 20,000 tokens\. Raise --kv-tokens\./); // prettier-ignore
   });
 
-  it('calls no short recording overloaded, however fast it comes', async () => {
+  it('names the model’s context where a larger cache would not help', async () => {
+    const file = fileOf('long.yaml', 'workloads:\n  long: { kind: agent, inputTokens: 200000, outputTokens: 5, contextTokensMax: 1000000 }\n'); // prettier-ignore
+    const { document } = await json('--workload', file, '--programs', '2', '--rate', '0.1', '--kv-tokens', '1000000', '--policy', 'plas'); // prettier-ignore
+    expect(document.advice[0]).toMatch(
+      /longer than the model’s context of 131,072 tokens\. Choose another --preset\.$/,
+    );
+  });
+
+  it('says that programs came for too short a time, and how many would tell whether the load is sustained', async () => {
+    const args = ['--workload', 'coding', '--rate', '2', '--programs', '40', '--policy', 'plas'];
+    expect((await json(...args)).document.advice).toEqual([expect.stringMatching(/^Programs arrive for less than five times as long as one takes, .*: run again with --programs \d+\.$/)]); // prettier-ignore
+  });
+
+  it('calls no recording overloaded, however fast it comes', async () => {
     const { document } = await json('--trace', 'examples/programs.jsonl', '--trace-speed', '8', '--policy', 'plas');
     expect(document.advice.join('\n')).not.toContain('overloaded');
   });

@@ -20,6 +20,7 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed',
     '--workload mixed --rate 1 --concurrency 2',
     '--workload mixed --trace a.jsonl --rate 1',
+    '--workload examples/programs.jsonl --rate 1',
     '--workload mixed --rate 1 --format weka',
     '--workload mixed --trace-speed 2',
     '--workload mixed --rate 1 --trace-speed 2',

@@ -42,7 +42,7 @@ describe('the verdict over several loads', () => {
   it('is an answer, what each setting sustains, and a line for each load', () => {
     const { sentence, choice } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
-      'plas pays at 0.2 a second, the highest of these loads that most seeds sustain.',
+      'plas pays at 0.2 a second, the highest of these loads that it sustains.',
       'Sustained with 300 programs: up to 0.2 a second.',
       'At 0.1 a second: no difference.',
       expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster: 0\.70 \(0\.70–0\.70\)\.$/),
@@ -149,6 +149,16 @@ describe('the verdict over several loads', () => {
     ]);
     expect(choice).toBe(0);
   });
+});
+
+it('takes a load that programs reach too fast to tell for overloaded where a lower one is', () => {
+  const few = { queue_grew: null, programs: 30 };
+  const told = (grown: number) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], (_, at) => (at >= 8 ? few : { queue_grew: at >= 4 && at < grown })).sentence; // prettier-ignore
+  expect(told(8)).toContain('\nAt 0.4 a second: all are overloaded.');
+  // Of the other settings, nobody knows.
+  expect(told(5)).toContain(
+    '\nAt 0.4 a second: plas, programs 2.0x faster: 0.50 (0.50–0.50); pass-through is overloaded',
+  );
 });
 
 describe('a load at the edge', () => {
