@@ -3,6 +3,8 @@ import { brief } from './format.js';
 /** Longer names are no names. */
 export const NAME_MAX = 200;
 const NAME_END = 10;
+/** Shorter ones fit everywhere. */
+const NAME_WHOLE = 16;
 
 interface NameProps {
   readonly text: string;
@@ -13,6 +15,7 @@ interface NameProps {
 /** A name on one line. Names often differ only at their end: where there is no room, the middle is left out. */
 export function Name({ text, isShort = false }: NameProps) {
   const shown = brief(text, NAME_MAX);
+  if (shown.length <= NAME_WHOLE) return shown;
   const end = isShort ? NAME_END / 2 : NAME_END;
   return (
     <span class={isShort ? 'name short' : 'name'}>

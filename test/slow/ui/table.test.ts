@@ -46,6 +46,9 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     const ids = ['coding-135-7105a7', '0a1b2c3d-1111-2222-3333-444444444444', `${'long '.repeat(20)}end`];
     for (const id of ids) await chat(url, {}, named(id));
     const { page } = await openPage(browser, `${adminUrl}/ui`);
+    // A short name, such as an address, is not cut.
+    await page.locator('td.engine').first().waitFor();
+    expect(await page.locator('td.engine .name').count()).toBe(0);
     await page.evaluate(`document.addEventListener('copy', (event) => { window.copied = event.clipboardData.getData('text/plain') || String(getSelection()) })`); // prettier-ignore
     for (const id of ids) {
       await page.locator('.programs tbody th', { hasText: id.slice(0, 8) }).selectText();
@@ -68,6 +71,7 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     await chat(url, { model }, named(name));
     const { page } = await openPage(browser, `${adminUrl}/ui`);
     const row = page.locator('.programs tbody tr');
+    await row.waitFor();
     expect(await row.locator('.name').allTextContents()).toEqual([name, id]);
     expect(await row.locator('td.model').textContent()).toBe(model.slice(4));
     expect([await row.locator('td.model').getAttribute('title'), await row.locator('td.engine').getAttribute('title')]).toEqual([model, id]); // prettier-ignore
