@@ -8,6 +8,7 @@ import { NotAnEngine, isServing, type Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { send, sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
+import { sentenceOf } from '../http/checked.js';
 import type { Handler, Handlers, Params, Routes } from '../http/listener.js';
 import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
@@ -157,7 +158,7 @@ function readEngine(body: unknown): EngineConfig {
   if (engine !== undefined) return engine;
   const [problem] = problems;
   const param = pathText(problem?.path.slice(2) ?? []);
-  const message = `${param} ${problem?.message ?? 'is wrong'}`.trim();
+  const message = sentenceOf(param, problem?.message ?? 'is wrong');
   throw new GatewayError('invalid_body', message, param === '' ? {} : { param });
 }
 
