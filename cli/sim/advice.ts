@@ -1,8 +1,8 @@
 import { integer } from '../../text/index.js';
 import { again, isForNothing, ratesOf, type Reach } from './loads.js';
-import { isUnloaded, loadOf, overloadedSeeds } from './overload.js';
+import { isUnloaded, overloadedSeeds } from './overload.js';
 import { choicesOf, nameOf, type Plan } from './plan.js';
-import { enginesOf, programsToTell } from './sustained.js';
+import { enginesOf } from './sustained.js';
 import type { RunReport } from './worker.js';
 
 const NAMES_MAX = 4;
@@ -25,27 +25,18 @@ function openOf(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined
   if (isForNothing(plan, runs))
     return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later: ${raised(plan, reach)}`]; // prettier-ignore
   // In several circumstances, a line for each tells it.
-  return choicesOf(plan) < plan.variants.length ? [] : [overloadText(plan, runs) ?? shortText(plan, runs) ?? []].flat();
+  return choicesOf(plan) < plan.variants.length ? [] : overloaded(plan, runs);
 }
 
-function overloadText(plan: Plan, runs: readonly RunReport[]): string | undefined {
+function overloaded(plan: Plan, runs: readonly RunReport[]): string[] {
   const over = plan.variants.flatMap((variant, at) => {
     const { size } = overloadedSeeds(plan, runs, at);
     const some = size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
     return size > 0 ? [nameOf(plan, variant) + some] : [];
   });
-  if (over.length === 0) return undefined;
+  if (over.length === 0) return [];
   const names = over.length > NAMES_MAX ? `${over.length} of ${plan.variants.length} settings` : over.join('; ');
-  return `Overloaded: ${names}. The queue kept growing, so times and factors grow with the number of programs.`;
-}
-
-/** That programs arrive for too short a time, and how many would tell more, if they are not too many. */
-function shortText(plan: Plan, runs: readonly RunReport[]): string | undefined {
-  const [{ arrivals } = { arrivals: undefined }] = plan.variants;
-  if (arrivals?.type !== 'open' || loadOf(plan, runs, 0).state !== 'unknown') return undefined;
-  const programs = programsToTell(plan, runs, 0);
-  const next = programs === undefined ? 'lower --rate' : `run again with --programs ${programs}`;
-  return `Programs arrive for less than five times as long as one takes, so nobody knows whether this load is sustained: ${next}.`; // prettier-ignore
+  return [`Overloaded: ${names}. The queue kept growing, so times and factors grow with the number of programs.`];
 }
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */

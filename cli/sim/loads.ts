@@ -55,7 +55,17 @@ export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: rea
   const states = loads.map((_, at) => loadOf(plan, runs, at * choices).state);
   const isIdle = runs.every(isUnloaded);
   if (loads.length > 0 && !isHeld(plan, runs, 0)) return 'lower';
-  if (loads.length === 0 || verdicts.some(({ better }) => better.length > 0)) return undefined;
+  const isFound = verdicts.some(({ better }) => better.length > 0);
+  // The gain of a burst, whose programs all came within the time of a few, need not hold for a load.
+  if (
+    axis === 'rate' &&
+    (isFound || loads.length === 1) &&
+    !isIdle &&
+    states[0] === 'unknown' &&
+    plan.programs < PROGRAMS_MAX
+  )
+    return 'longer';
+  if (loads.length === 0 || isFound) return undefined;
   if (loads.length === 1 || axis === 'concurrency') return isIdle || isForNothing(plan, runs) ? 'higher' : undefined;
   if (states.includes('unknown') && plan.programs < PROGRAMS_MAX) return 'longer';
   const isOver = states.includes('overloaded') || states.includes('split');
@@ -86,8 +96,8 @@ export function nextOf(
     case 'lower':
       return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}. To see what it sustains, ${again(plan, reach, 'lower')}`; // prettier-ignore
     case 'longer':
-      if (reach !== undefined && reach.programs <= plan.programs) break;
-      return `Too few programs to tell whether the highest loads are sustained: ${again(plan, reach, 'lower')}`;
+      if (reach !== undefined && reach.programs <= plan.programs && loadOf(plan, runs, 0).state !== 'unknown') break;
+      return `Too few programs to tell whether ${isSeveral ? (loadOf(plan, runs, 0).state === 'unknown' ? 'these loads are' : 'the highest loads are') : 'this load is'} sustained: ${again(plan, reach, 'lower')}`;
     case 'higher':
       // Of a single load, the advice says why.
       return isSeveral ? `None of these loads is high enough to show a gain, as ${name} sustains them: ${again(plan, reach, 'raise')}` : undefined; // prettier-ignore

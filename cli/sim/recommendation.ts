@@ -3,7 +3,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { furtherOf, isForNothing, nextOf, type Reach, type SimVerdict, steadyOf } from './loads.js';
+import { furtherOf, isForNothing, nextOf, otherLoads, type Reach, type SimVerdict, steadyOf } from './loads.js';
 import { isHeld, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
@@ -46,8 +46,9 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   }
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
-    const answer = choice > 0 || next === undefined ? [sentence, next] : [next + worstOf(verdicts)];
-    return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
+    const isOpen = next !== undefined && (choice === 0 || otherLoads(plan, runs, verdicts) === 'longer');
+    const answer = isOpen ? [next + worstOf(verdicts)] : [sentence, next];
+    return told(isOpen ? 0 : choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
   if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
   const longer = steadyOf(plan, runs);

@@ -69,7 +69,7 @@ const between = (low: number, high: number): string =>
   high - low > 8 ? [0, 1, 2, 3, 4].map((part) => Math.round(low + (part * (high - low)) / 4)).join(',') : `${low}..${high}`; // prettier-ignore
 
 /** Programs of a run that would tell whether a variant sustains its rate; undefined: too many, or these do. */
-export function programsToTell({ programs, variants }: Plan, runs: readonly RunReport[], variant: number) {
+function programsToTell({ programs, variants }: Plan, runs: readonly RunReport[], variant: number) {
   const { arrivals } = variants[variant] ?? {};
   const alone = meanOf(runs.filter((run) => run.variant === variant).map(aloneOf));
   if (arrivals?.type !== 'open') return undefined;

@@ -299,6 +299,22 @@ describe('what runs leave open', () => {
     expect(answerOf(FLAT, few, SEEDS, REACH)).not.toContain('Too few programs');
   });
 
+  it('is answered by longer runs where a gain is of a burst, and takes nothing', () => {
+    const burst = () => ({ programs: 30, queue_grew: null }) as Partial<RunReport>;
+    const { sentence, choice } = outcome(
+      [
+        [10, 10, 5, 5],
+        [20, 20, 9, 9],
+        [40, 40, 20, 9],
+      ],
+      burst,
+      SEEDS,
+      REACH,
+    );
+    expect(sentence).toMatch(/^Too few programs to tell whether these loads are sustained: run again with --rate 0\.05\.\.0\.2 .*\nAt 0\.1 a second: plas, programs 2\.0x faster/s); // prettier-ignore
+    expect(choice).toBe(0);
+  });
+
   it('tells nothing as sustained where the programs came all at once', () => {
     const burst = ({ program_seconds: times }: RunReport) => ({ programs: 3, programs_per_second: 0.002, queue_grew: false, program_seconds: times, slowdown: { mean: 0.001 } }) as Partial<RunReport>; // prettier-ignore
     expect(answerOf(FLAT, burst)).toMatch(/^Too few programs to tell .*: lower --rate\. Sustained with 300 programs: unknown, with so few programs\.$/); // prettier-ignore
