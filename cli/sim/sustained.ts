@@ -1,4 +1,3 @@
-import { meanOf } from '../../lab/index.js';
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { integer } from '../../text/index.js';
 import { isChoice } from './axes.js';
@@ -68,12 +67,16 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
 const between = (low: number, high: number): string =>
   high - low > 8 ? [0, 1, 2, 3, 4].map((part) => Math.round(low + (part * (high - low)) / 4)).join(',') : `${low}..${high}`; // prettier-ignore
 
+/** Times the programs, where the last to end hides whether the queue grew. */
+const LAST_ENDS = 4;
+
 /** Programs of a run that would tell whether a variant sustains its rate; undefined: too many, or these do. */
 function programsToTell({ programs, variants }: Plan, runs: readonly RunReport[], variant: number) {
   const { arrivals } = variants[variant] ?? {};
-  const alone = meanOf(runs.filter((run) => run.variant === variant).map(aloneOf));
   if (arrivals?.type !== 'open') return undefined;
-  const more = moreToTell({ arrivals_seconds: programs / arrivals.ratePerSecond, alone_seconds: alone }) ?? 1;
+  const lasted = programs / arrivals.ratePerSecond;
+  // Where it is not the mean program that takes too long, it is the last one to end.
+  const more = Math.max(...runs.filter((run) => run.variant === variant).map((run) => moreToTell({ arrivals_seconds: lasted, alone_seconds: aloneOf(run) }) ?? LAST_ENDS)); // prettier-ignore
   const needed = Math.max(KEEPS_UP_PROGRAMS_MIN, 100 * Math.ceil((AMPLE * more * programs) / 100));
   return needed > programs && needed <= TELLING_MAX ? needed : undefined;
 }
