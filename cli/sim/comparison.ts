@@ -1,5 +1,5 @@
 import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, ratioText, type Statistic } from '../../lab/index.js'; // prettier-ignore
-import { overloadedSeeds } from './overload.js';
+import { overloadedSeeds, sustainedSeeds } from './overload.js';
 import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -56,14 +56,14 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
 
 /** Program times in the seeds that both sustain, if others overload one of both, and differ. */
 function sustainedOf(plan: Plan, runs: readonly RunReport[], pair: Comparison, all: Ratio): string | undefined {
-  const seeds = new Set(runs.map(({ seed }) => seed));
-  const overloaded = new Set([pair.first, pair.other].flatMap((each) => [...overloadedSeeds(plan, runs, each)]));
-  const kept = seeds.size - overloaded.size;
-  if (overloaded.size === 0 || kept < 2) return undefined;
-  const ratio = pairedRatio(pairsOf(runs.filter(({ seed }) => !overloaded.has(seed)), pair, (run) => run.program_seconds.mean)); // prettier-ignore
+  const isOver = [pair.first, pair.other].some((each) => overloadedSeeds(plan, runs, each).size > 0);
+  const [one, other] = [sustainedSeeds(plan, runs, pair.first), sustainedSeeds(plan, runs, pair.other)];
+  const shared = [...one].filter((seed) => other.has(seed));
+  if (!isOver || shared.length < 2) return undefined;
+  const ratio = pairedRatio(pairsOf(runs.filter(({ seed }) => shared.includes(seed)), pair, (run) => run.program_seconds.mean)); // prettier-ignore
   return ratioText(ratio) === ratioText(all)
     ? undefined
-    : `, ${ratioText(ratio)} in the ${kept} of ${seeds.size} seeds that both sustain`;
+    : `, ${ratioText(ratio)} in the ${shared.length} of ${plan.seeds.length} seeds that both sustain`;
 }
 
 function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {

@@ -58,6 +58,10 @@ export const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): num
 export const overloadedSeeds = ({ variants }: Plan, runs: readonly RunReport[], variant: number): ReadonlySet<number> =>
   new Set(signsOf(variants, runs, variant).filter(({ sign }) => sign === true).map(({ seed }) => seed)); // prettier-ignore
 
+/** Seeds in which it is known not to be. */
+export const sustainedSeeds = ({ variants }: Plan, runs: readonly RunReport[], variant: number): ReadonlySet<number> =>
+  new Set(signsOf(variants, runs, variant).filter(({ sign }) => sign === false).map(({ seed }) => seed)); // prettier-ignore
+
 /** Whether a load can be sustained, or nearly: times at others grow with the number of programs. */
 export const isHeld = (plan: Plan, runs: readonly RunReport[], variant: number): boolean =>
   2 * overloadedSeeds(plan, runs, variant).size < runs.filter((run) => run.variant === variant).length;
