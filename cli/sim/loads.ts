@@ -3,13 +3,15 @@ import { isChoice } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { integer } from '../../text/index.js';
 import { RANGE_VALUES, RUNS_MAX } from './lists.js';
-import { isHeld, isUnloaded, loadOf, overloadedSeeds } from './overload.js';
+import { isHeld, isUnloaded, loadOf, overloadedSeeds, programsToTell } from './overload.js';
 import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 export interface SimVerdict extends PlaceVerdict {
   /** Whether some setting sustains the load. */
   readonly isHeld: boolean;
+  /** A variant that gains, though nobody knows whether it sustains the load. */
+  readonly short?: number;
 }
 
 /** The next command’s runs: from a load that the first setting sustains, or serves at once, to some that it does not. */
@@ -23,13 +25,13 @@ export interface Reach {
 export const SPAN = 4;
 /** Programs of an advised command at most, unless the present one has more: what is overloaded shows it earlier. */
 export const PROGRAMS_MAX = 2000;
-/** Room for chance: other programs take longer, or arrive sooner. */
-export const AMPLE = 1.25;
 /** Times a load that is sustained the next one, which is not, from which on to look between. */
 const GAP = 1.25;
 /** Times a load without a gain the next one, which shows a large one: more than in an advised range. */
 const ONSET_GAP = 1.6;
 const LARGE = 1 / 1.5;
+/** Times the programs, where seeds disagree. */
+const LONGER = 4;
 /** Programs for each one at a time from which on the beginning and the end of a run hardly count. */
 const STEADY = 25;
 /** A ratio of times below which they would not turn it. */
@@ -56,14 +58,8 @@ export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: rea
   const isIdle = runs.every(isUnloaded);
   if (loads.length > 0 && !isHeld(plan, runs, 0)) return 'lower';
   const isFound = verdicts.some(({ better }) => better.length > 0);
-  // The gain of a burst, whose programs all came within the time of a few, need not hold for a load.
-  if (
-    axis === 'rate' &&
-    (isFound || loads.length === 1) &&
-    !isIdle &&
-    states[0] === 'unknown' &&
-    plan.programs < PROGRAMS_MAX
-  )
+  const isShort = loads.length === 1 || verdicts.some(({ short }) => short !== undefined);
+  if (axis === 'rate' && isShort && !isFound && !isIdle && states[0] === 'unknown' && plan.programs < PROGRAMS_MAX)
     return 'longer';
   if (loads.length === 0 || isFound) return undefined;
   if (loads.length === 1 || axis === 'concurrency') return isIdle || isForNothing(plan, runs) ? 'higher' : undefined;
@@ -111,9 +107,29 @@ export function nextOf(
   if (between !== undefined)
     return `The most that can be sustained lies between ${gap?.join(' and ')} a second: to look for a gain there, ${between}.`;
   const seeds = seedsText(plan, wanted);
-  if (seeds === '') return from < 0 ? undefined : lowestOf(plan, runs, verdicts, from);
+  if (seeds === '')
+    return from < 0
+      ? edgeOf(plan, runs, verdicts)
+      : (lowestOf(plan, runs, verdicts, from) ?? shortOf(plan, runs, verdicts));
   const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
+}
+
+/** Longer runs, where seeds disagree whether a load is sustained: the cost of an overload grows with the programs. */
+function edgeOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
+  const choices = choicesOf(plan);
+  const isEdge = (_: number, place: number) => verdicts[place]?.isHeld === true && Array.from({ length: choices }, (__, choice) => loadOf(plan, runs, place * choices + choice).state).includes('split'); // prettier-ignore
+  const edge = ratesOf(plan).find(isEdge);
+  const programs = Math.min(PROGRAMS_MAX, LONGER * plan.programs);
+  return edge === undefined || programs <= plan.programs ? undefined : `At ${edge} a second, some seeds overload a setting, which longer runs show better: run again with --programs ${programs}.`; // prettier-ignore
+}
+
+/** More programs, where some gain at a load that nobody knows to be sustained. */
+function shortOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
+  const place = verdicts.findIndex(({ short }) => short !== undefined);
+  const { short = 0 } = verdicts[place] ?? {};
+  const programs = place < 0 ? undefined : programsToTell(plan, runs, short);
+  return programs === undefined ? undefined : `Too few programs to tell up to which load ${settingOf(plan, short)} pays: run again with --programs ${programs}.`; // prettier-ignore
 }
 
 /** A longer run of a number at a time, where differences are small: programs at the beginning or the end decide them. */
@@ -122,7 +138,8 @@ export function steadyOf(plan: Plan, runs: readonly RunReport[]): string | undef
   const enough = Math.min(PROGRAMS_MAX, STEADY * load);
   if (axis === 'rate' || others.length > 0 || load >= plan.programs || enough <= plan.programs) return undefined;
   const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean.ratio ?? 0);
-  return ratios.some((ratio) => ratio < SMALL || ratio > 1 / SMALL) ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs ${enough}.`; // prettier-ignore
+  const isSame = comparisonsOf(plan).every((pair) => verdictOf(compare(plan, runs, pair).ratios.program_seconds.mean, plan.margin) === 'same'); // prettier-ignore
+  return isSame || ratios.some((ratio) => ratio < SMALL || ratio > 1 / SMALL) ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs ${enough}.`; // prettier-ignore
 }
 
 /** Where to look for the lowest load that pays, as a sentence. @param from place of the first that does */
@@ -150,7 +167,7 @@ export function furtherOf(plan: Plan, runs: readonly RunReport[], verdicts: read
   const isOver = plan.variants.some((_, at) => overloadedSeeds(plan, runs, at).size > 0);
   if (isWhole || isOver || runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
   const gate = isSweep(plan) ? 0 : (plan.variants[0]?.config.admission.gate ?? 0);
-  if (gate > 0 && verdicts.some(({ losses }) => losses.length > 0))
+  if (gate > 0 && plan.lists.balancer.length === 1 && verdicts.some(({ losses }) => losses.length > 0))
     return `To learn whether the gate costs that, compare --gate ${gate},0.`;
   const next = verdicts.length === 0 ? undefined : ranged(plan, [load, above(plan, load)]);
   return next && `A higher load may show a gain: ${next}.`;

@@ -1,5 +1,5 @@
 import { hasFewWaits } from '../../lab/index.js';
-import { isOverload, moreToTell } from '../../loadtest/report/index.js';
+import { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { AXES, type Values } from './axes.js';
 import type { Plan } from './plan.js';
@@ -69,3 +69,21 @@ export const isHeld = (plan: Plan, runs: readonly RunReport[], variant: number):
 /** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
 export const isUnloaded = (run: RunReport): boolean =>
   hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
+
+/** Programs of an advised command at most, where no fewer would tell. */
+const TELLING_MAX = 20_000;
+/** Room for chance: other programs take longer, or arrive sooner. */
+export const AMPLE = 1.25;
+/** Times the programs, where the last to end hides whether the queue grew. */
+const LAST_ENDS = 4;
+
+/** Programs of a run that would tell whether a variant sustains its rate; undefined: too many, or these do. */
+export function programsToTell({ programs, variants }: Plan, runs: readonly RunReport[], variant: number) {
+  const { arrivals } = variants[variant] ?? {};
+  if (arrivals?.type !== 'open') return undefined;
+  const lasted = programs / arrivals.ratePerSecond;
+  // Where it is not the mean program that takes too long, it is the last one to end.
+  const more = Math.max(...runs.filter((run) => run.variant === variant).map((run) => moreToTell({ arrivals_seconds: lasted, alone_seconds: aloneOf(run) }) ?? LAST_ENDS)); // prettier-ignore
+  const needed = Math.max(KEEPS_UP_PROGRAMS_MIN, 100 * Math.ceil((AMPLE * more * programs) / 100));
+  return needed > programs && needed <= TELLING_MAX ? needed : undefined;
+}

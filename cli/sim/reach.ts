@@ -1,8 +1,8 @@
 import { meanOf } from '../../lab/index.js';
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { RANGE_VALUES, RUNS_MAX } from './lists.js';
-import { AMPLE, loadsOf, otherLoads, PROGRAMS_MAX, type Reach, SPAN, twoDigits } from './loads.js';
-import { aloneOf, isUnloaded, loadOf } from './overload.js';
+import { loadsOf, otherLoads, PROGRAMS_MAX, type Reach, SPAN, twoDigits } from './loads.js';
+import { aloneOf, AMPLE, isUnloaded, loadOf } from './overload.js';
 import { choicesOf, type Plan } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';

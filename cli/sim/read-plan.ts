@@ -75,6 +75,8 @@ function* vainOf(flags: SimFlags, { policy }: Lists, programs: number, some: Ite
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
   if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)
     yield '--host-gate: no effect without --host-tokens';
+  if ((flags.balancer?.length ?? 0) > 1 && Math.max(...(flags.engines ?? [1])) === 1)
+    yield '--balancer: on one engine, it only decides whether contexts are held for programs that return';
   if (flags.tenants !== undefined && !hasTenants(some)) yield '--tenants: no effect, as these programs have no tenant';
   if (flags.programs !== undefined && programs < flags.programs)
     yield `the recording has ${programs} programs: --rate or --concurrency plays them again`;

@@ -58,10 +58,12 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`, next === undefined && plan.variants.slice(1).some(isPossible) ? furtherOf(plan, runs, verdicts) : undefined]); // prettier-ignore
+    return told(0, [`${next ?? (verdicts[0]?.short === undefined ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence)}${lost}`, next === undefined && plan.variants.slice(1).some(isPossible) ? furtherOf(plan, runs, verdicts) : undefined]); // prettier-ignore
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
-  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${lost}`, next]); // prettier-ignore
+  const [verdict] = verdicts;
+  const who = verdict?.prices[verdict.better.indexOf(choice)]?.texts.find((text) => text.includes(' pays: '));
+  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}${lost}`, next]); // prettier-ignore
 }
 
 /** The settings that vary, of one of them. */
@@ -96,7 +98,11 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
       p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
   });
-  return { ...placeVerdict(place, tried, { ...plan, repeated: 'seeds' }), isHeld: true };
+  const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
+  const [best = 0] = verdict.better;
+  if (best === 0 || loadOf(plan, runs, first + best).state !== 'unknown') return { ...verdict, isHeld: true };
+  // The gain of a burst need not hold for a load.
+  return { ...verdict, better: [], prices: [], sentence: `${verdict.sentence.slice(0, -1)}; too few programs to tell whether ${settingOf(plan, first + best)} sustains it.`, isHeld: false, short: first + best }; // prettier-ignore
 }
 
 /** Whether a gateway can be set to it: some policies know the future. */
@@ -111,7 +117,8 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const loads = more.length === 0 && (axis === 'rate' || axis === 'concurrency') ? (plan.lists[axis] ?? []) : [];
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
-  if (served.length === 0) return { choice: 0, sentence: 'No setting sustains any of these.' };
+  const isShort = verdicts.some(({ short }) => short !== undefined);
+  if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : 'No setting sustains any of these.' }; // prettier-ignore
   return breakEvenOf(served, name, loads.length > 1 ? loads.length : undefined, preferredOf(plan, runs, served));
 }
 

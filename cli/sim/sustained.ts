@@ -1,13 +1,9 @@
-import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { integer } from '../../text/index.js';
 import { isChoice } from './axes.js';
-import { AMPLE, ratesOf } from './loads.js';
-import { aloneOf, loadOf } from './overload.js';
+import { ratesOf } from './loads.js';
+import { loadOf, programsToTell } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
-
-/** Programs of an advised command at most, where no fewer would tell. */
-const TELLING_MAX = 20_000;
 
 /** Words for rates, and for numbers of engines. */
 const WORDS = {
@@ -66,20 +62,6 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
 /** The whole numbers from one to another, or five of them. */
 const between = (low: number, high: number): string =>
   high - low > 8 ? [0, 1, 2, 3, 4].map((part) => Math.round(low + (part * (high - low)) / 4)).join(',') : `${low}..${high}`; // prettier-ignore
-
-/** Times the programs, where the last to end hides whether the queue grew. */
-const LAST_ENDS = 4;
-
-/** Programs of a run that would tell whether a variant sustains its rate; undefined: too many, or these do. */
-function programsToTell({ programs, variants }: Plan, runs: readonly RunReport[], variant: number) {
-  const { arrivals } = variants[variant] ?? {};
-  if (arrivals?.type !== 'open') return undefined;
-  const lasted = programs / arrivals.ratePerSecond;
-  // Where it is not the mean program that takes too long, it is the last one to end.
-  const more = Math.max(...runs.filter((run) => run.variant === variant).map((run) => moreToTell({ arrivals_seconds: lasted, alone_seconds: aloneOf(run) }) ?? LAST_ENDS)); // prettier-ignore
-  const needed = Math.max(KEEPS_UP_PROGRAMS_MIN, 100 * Math.ceil((AMPLE * more * programs) / 100));
-  return needed > programs && needed <= TELLING_MAX ? needed : undefined;
-}
 
 /** Numbers of engines, if nothing else around the settings varies at one rate; else none. */
 export function enginesOf({ lists, variants }: Plan): readonly number[] {

@@ -76,10 +76,12 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     const texts = folded(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${more.text}${sustained}` }))); // prettier-ignore
     const [slight] = sooner;
     if (slight !== undefined) return say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.sustained}, too little for its price: ${slight.price.texts.join('; ')}`); // prettier-ignore
-    // Of several settings the lines would be long: who pays is told of one.
-    const [only, ...others] = tried;
-    const isTold = others.length === 0 && only?.verdict !== 'later' && (isExact || only?.ratio.low !== null);
-    const worn = only === undefined || !isTold ? [] : priceOf(only, margin).texts;
+    // Of many settings the line would be long.
+    const priced = tried.length > TOLD_MAX ? [] : tried.filter(({ verdict, ratio }) => verdict !== 'later' && (isExact || ratio.low !== null)); // prettier-ignore
+    const worn = priced.flatMap((each) => {
+      const { texts } = priceOf(each, margin);
+      return tried.length === 1 ? texts : texts.length > 0 ? [`${each.name}: ${texts.join(', ')}`] : [];
+    });
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
     if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
@@ -119,6 +121,8 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
 /** Times over the first's from which on a gain is too slight to be paid for. */
 const SLIGHT = 0.95;
 const OTHERS_MAX = 2;
+/** Settings at a place whose prices are told where none is better. */
+const TOLD_MAX = 2;
 const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? Infinity;
 
 /** Names before their texts, those of equal texts together. */
@@ -179,11 +183,11 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice) === verdicts.length ? 'each of these' : `${count(choice)} of these ${verdicts.length}`}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
-  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that it sustains`; // prettier-ignore
+  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that it is known to sustain`; // prettier-ignore
   if (from === verdicts.length - 1) return say(`pays at ${place}, the ${only}`);
   if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : `from ${place} on`}`);
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
-  return say(`pays from ${place.replace(UNIT, '')} to ${last}, the highest of these loads that it sustains`);
+  return say(`pays from ${place.replace(UNIT, '')} to ${last}, the highest of these loads that it is known to sustain`);
 }
 
 const UNIT = / (a second|at a time)$/;

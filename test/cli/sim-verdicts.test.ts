@@ -42,7 +42,7 @@ describe('the verdict over several loads', () => {
   it('is an answer, what each setting sustains, and a line for each load', () => {
     const { sentence, choice } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
-      'plas pays at 0.2 a second, the highest of these loads that it sustains.',
+      'plas pays at 0.2 a second, the highest of these loads that it is known to sustain.',
       'Sustained with 300 programs: up to 0.2 a second.',
       'At 0.1 a second: no difference.',
       expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster: 0\.70 \(0\.70–0\.70\)\.$/),
@@ -61,9 +61,7 @@ describe('the verdict over several loads', () => {
   it('calls a load neither sustained nor overloaded where seeds disagree, for whichever setting', () => {
     const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at > 7 ? seed > 4 : at > 3 && seed > 5 });
     const { sentence } = outcome([[10, 10, 10, 5], [60, 60, 14, 9], [400, 400, 200, 90]], grown, SEEDS_8); // prettier-ignore
-    expect(sentence).toContain(
-      '\nSustained with 300 programs: up to 0.1 a second, at 0.2 in 5, 0.4 in 4 of 8 seeds.\n',
-    );
+    expect(sentence).toContain('\nSustained with 300 programs: up to 0.1 a second, at 0.2 in 5, 0.4 in 4 of 8 seeds.\n'); // prettier-ignore
     expect(sentence).toMatch(/^At 0\.2 a second: plas, programs 4\.3x faster: 0\.23 \(.*\)\.$/m); // prettier-ignore
     expect(sentence).toContain('\nGains begin between 0.1 and 0.2: run again with --rate 0.1..0.2.\n');
   });
@@ -125,9 +123,7 @@ describe('the verdict over several loads', () => {
   it('takes what sustains a load that overloads the first, and no faster one that does not', () => {
     const grown = (_: RunReport, at: number) => ({ queue_grew: [8, 9].includes(at) });
     const { sentence, choice } = outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 10, 20, 9]], grown, SEEDS, undefined, NEAR); // prettier-ignore
-    expect(sentence).toContain(
-      '\nAt 0.22 a second: plas, programs 2.0x faster: 0.50 (0.50–0.50); pass-through is overloaded',
-    );
+    expect(sentence).toContain('\nAt 0.22 a second: plas, programs 2.0x faster: 0.50 (0.50–0.50); pass-through is overloaded'); // prettier-ignore
     expect(choice).toBe(2);
   });
 
@@ -209,9 +205,7 @@ describe('a gain', () => {
       undefined,
       NEAR,
     );
-    expect(sentence).toMatch(
-      /^Keep pass-through: nothing is significantly better at loads that can be sustained\.\n.*0\.22 in 3 of 8 seeds/,
-    );
+    expect(sentence).toMatch(/^Keep pass-through: nothing is significantly better at loads that can be sustained\.\n.*0\.22 in 3 of 8 seeds/); // prettier-ignore
     expect(sentence).toMatch(/^At 0\.22 a second: all are overloaded\.$/m);
     expect(choice).toBe(0);
     const unsure = (run: RunReport, at: number) => ({ ...grown(run, at), ...(at === 2 && { program_seconds: { mean: run.seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] }) }); // prettier-ignore
@@ -232,9 +226,7 @@ describe('what runs leave open', () => {
   it('is answered by more seeds, never by a verdict for the first setting', () => {
     const { sentence, choice } = outcome(FLAT, wide(0), SEEDS, undefined, NEAR);
     expect(sentence).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again with --seed 1\.\.49\.\n/); // prettier-ignore
-    expect(sentence).toMatch(
-      /^At 0\.1 a second: no certain difference \(program times plas 0\.80 \(.*: about 49 seeds would tell\)/m,
-    );
+    expect(sentence).toMatch(/^At 0\.1 a second: no certain difference \(program times plas 0\.80 \(.*: about 49 seeds would tell\)/m); // prettier-ignore
     expect(choice).toBe(0);
     const even = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 16 } as RunReport['program_seconds'] } : {}; // prettier-ignore
     const odd = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] } : {}; // prettier-ignore
@@ -275,9 +267,7 @@ describe('what runs leave open', () => {
 
   it('is answered by loads between those where a large gain begins', () => {
     const told = (fast: number) => answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [30, 30, fast, 9]], () => ({ queue_grew: false }), SEEDS_8); // prettier-ignore
-    expect(told(15)).toMatch(
-      /^plas pays at 0\.4 .* Gains begin between 0\.2 and 0\.4: run again with --rate 0\.2\.\.0\.4\.$/,
-    );
+    expect(told(15)).toMatch(/^plas pays at 0\.4 .* Gains begin between 0\.2 and 0\.4: run again with --rate 0\.2\.\.0\.4\.$/); // prettier-ignore
     expect(told(25)).not.toContain('Gains begin');
   });
 
@@ -300,6 +290,27 @@ describe('what runs leave open', () => {
     expect(answerOf(FLAT, few, SEEDS, { ...REACH, programs: 6000 })).toMatch(/^Too few programs to tell whether the highest loads are sustained: run again with --rate 0\.05\.\.0\.2 --programs 6000 .*Sustained with 300 programs: at least up to 0\.2 a second\.$/); // prettier-ignore
     // As many as ran already would tell no more.
     expect(answerOf(FLAT, few, SEEDS, REACH)).not.toContain('Too few programs');
+  });
+
+  it('is answered by longer runs where seeds disagree, as far as runs may be long', () => {
+    const grown = (worn: number) => ({ seed }: RunReport, at: number) => ({ queue_grew: at >= 4 && at < 8 ? seed <= worn : at >= 8 }); // prettier-ignore
+    const told = (worn: number) => answerOf(FLAT, grown(worn), [...Array(16).keys()].map((seed) => seed + 1), undefined, NEAR); // prettier-ignore
+    expect(told(5)).toMatch(/^At 0\.2 a second, some seeds overload a setting, which longer runs show better: run again with --programs 1200\./); // prettier-ignore
+    expect(told(4)).toMatch(/^Keep pass-through/);
+  });
+
+  it('is answered by more programs where a higher load gains too, but nobody knows whether it is sustained', () => {
+    const few = (_: RunReport, at: number) => (at < 8 ? { queue_grew: false } : { queue_grew: null, programs: 30, slowdown: { mean: 0.1 } as RunReport['slowdown'] }); // prettier-ignore
+    const { sentence } = outcome(
+      [
+        [10, 10, 10, 5],
+        [20, 20, 14, 9],
+        [40, 40, 20, 9],
+      ],
+      few,
+    );
+    expect(sentence).toMatch(/^plas pays at 0\.2 a second, the highest of these loads that it is known to sustain\.\nToo few programs to tell up to which load plas pays: run again with --programs \d+\./); // prettier-ignore
+    expect(sentence).toMatch(/\nAt 0\.4 a second: plas, programs 2\.0x faster: .*; too few programs to tell whether plas sustains it\.$/); // prettier-ignore
   });
 
   it('is answered by longer runs where a gain is of a burst, and takes nothing', () => {

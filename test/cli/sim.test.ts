@@ -8,7 +8,7 @@ import { fieldsTold, readText } from '../support/tree.js';
 
 /** Of one command, run by whichever test comes first. */
 let swept: ReturnType<typeof json> | undefined;
-const SWEEP = ['--workload', 'react', '--programs', '20', '--kv-tokens', '20000', '--host-tokens', '40000', '--rate', '2,4', '--window', '2,auto', '--engines', '2', '--seed', '1,2']; // prettier-ignore
+const SWEEP = ['--workload', 'react', '--programs', '120', '--kv-tokens', '20000', '--host-tokens', '40000', '--rate', '2,3', '--window', '2,auto', '--engines', '2', '--seed', '1,2']; // prettier-ignore
 const sweep = () => (swept ??= json(...SWEEP));
 
 describe('maitred sim --json', () => {
@@ -96,13 +96,13 @@ describe('maitred sim --json', () => {
 describe('maitred sim with several loads and windows', () => {
   it('has the settings of each run, and compares them at the same load', async () => {
     const { document } = await sweep();
-    expect(document.settings).toMatchObject({ varied: { rate: [2, 4], window: [2, 'auto'] }, engines: 2 });
+    expect(document.settings).toMatchObject({ varied: { rate: [2, 3], window: [2, 'auto'] }, engines: 2 });
     expect(document.settings.arrivals).toEqual({ type: 'open', cv: 1 });
     expect(document.runs.map(({ settings, seed }) => `${settings?.rate} ${settings?.window} ${seed}`)).toEqual(
-      ['2 2 1', '2 2 2', '2 auto 1', '2 auto 2', '4 2 1', '4 2 2', '4 auto 1', '4 auto 2'], // prettier-ignore
+      ['2 2 1', '2 2 2', '2 auto 1', '2 auto 2', '3 2 1', '3 2 2', '3 auto 1', '3 auto 2'], // prettier-ignore
     );
     expect(document.ratios.map(({ settings, against }) => [settings, against.settings])).toEqual(
-      [2, 4].map((rate) => [
+      [2, 3].map((rate) => [
         { rate, window: 'auto' },
         { rate, window: 2 },
       ]),
@@ -112,9 +112,9 @@ describe('maitred sim with several loads and windows', () => {
   it('gives a verdict for each load, from which one on a setting pays, and how to set it', async () => {
     const { document } = await sweep();
     const [pays, lower, sustained, ...loads] = document.recommendation!.split('\n');
-    expect([pays, sustained]).toEqual([expect.stringMatching(/^window auto pays/), expect.stringMatching(/^Sustained with 20 programs: /)]); // prettier-ignore
-    expect(lower).toMatch(/run again with --rate \S+\.\.\S+ --programs \d+ --seed 1\.\.8: 80 runs of \d+ programs\.$/);
-    expect(loads.join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster: .* At 4 a second: window auto, programs .* faster: /); // prettier-ignore
+    expect([pays, sustained]).toEqual([expect.stringMatching(/^window auto pays/), expect.stringMatching(/^Sustained with 120 programs: /)]); // prettier-ignore
+    expect(lower).toMatch(/run again with --rate \S+\.\.\S+ --seed 1\.\.8: 80 runs of 120 programs\.$/);
+    expect(loads.join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster: .* At 3 a second: window auto, programs .* faster: /); // prettier-ignore
     const { out } = await sim(...SWEEP);
     expect(out).toMatch(/^All figures, such as slowdowns.*--json\.$/m);
     expect(out).toContain(

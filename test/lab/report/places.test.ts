@@ -18,6 +18,8 @@ it('names what is worse where one other setting takes as long', () => {
   expect(placeVerdict('At 1 a second', [tried('pass-through', 1), tried('plas', 1)], TERMS).sentence).toBe(
     'At 1 a second: no difference.',
   );
+  const both = [tried('pass-through', 1), tried('fcfs-window', 1, 3), tried('plas', 1, 4)];
+  expect(placeVerdict('At 1 a second', both, TERMS).sentence).toBe('At 1 a second: no difference in mean time; fcfs-window: first token p99 3.0x slower (1 -> 3 s); plas: first token p99 4.0x slower (1 -> 4 s).'); // prettier-ignore
   expect(told(1.1)).toBe('At 1 a second: pass-through is fastest; plas, programs 10 % slower: 1.10 (1.10–1.10).');
 });
 
@@ -33,6 +35,8 @@ it('takes the one under which fewest programs fail of those that are as fast, an
   const { better, sentence } = placeVerdict('At 1 a second', all, TERMS);
   expect(better).toEqual([2, 1, 3]);
   expect(sentence).toBe('At 1 a second: c or b, programs 2.0x faster: 0.50 (0.50–0.50); d 30 % faster.');
+  const fewer = { ...tried('b', 0.5), times: { ...times(0.5, 1), failed: [9, 4] as const } };
+  expect(placeVerdict('At 1 a second', [tried('a', 1), fewer], TERMS).sentence).toMatch(/0\.50\); failed programs 9 -> 4\.$/); // prettier-ignore
 });
 
 it('names settings with equal outcomes once', () => {
