@@ -5,7 +5,8 @@ const whole = new Intl.NumberFormat('en');
 export const count = (value: number): string => whole.format(Math.round(value));
 
 /** `1 program`, `1,200 programs`. */
-export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+export const counted = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${Math.round(value) === 1 ? '' : 's'}`;
 
 /** `950 ms`, `3.2 s`, `4m 05s`, `3h 20m`, `5d 3h`; '–' for nothing. */
 export function duration(seconds: number | null): string {

@@ -18,7 +18,8 @@ export const named = (text: string): string =>
 export const percent = (share: number): string => `${Math.round(1000 * share) / 10} %`;
 export const count = (value: number): string => Math.round(value).toLocaleString('en-US');
 /** `1 call`, `1,200 calls`. */
-export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+export const counted = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${Math.round(value) === 1 ? '' : 's'}`;
 export const tokens = (value: number): string => `${count(value)} tokens`;
 
 /** A duration of the past or the near future. */

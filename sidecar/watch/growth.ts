@@ -1,5 +1,6 @@
-/** Calls that wait, in means of minutes, oldest first; null: not known. */
+/** Calls that wait, in means of half minutes, oldest first; null: not known. */
 export type Past = readonly (number | null)[];
+export const STEP_MS = 30_000;
 
 /** A queue that has grown from so many calls, for so long. */
 export interface Growth {
@@ -7,30 +8,31 @@ export interface Growth {
   readonly from: number;
 }
 
+/** A rise ends where the queue was no longer than so many steps before. */
+const LULL_STEPS = 3;
 /** Below this growth, waiting calls are no trouble yet. */
-const CALLS_MIN = 10;
 const FACTOR_MIN = 1.5;
-/** Share of the mean rise that each quarter of the time must have: a burst rises once, and then stays or falls. */
-const RISE_SHARE = 0.5;
-const QUARTERS = [0, 1, 2, 3] as const;
+/** A fast rise is told sooner. */
+const [SLOW, FAST] = [{ steps: 8, calls: 10 }, { steps: 4, calls: 30 }]; // prettier-ignore
+/** Share of the last two minutes' rise that the last minute must have: a burst rises once, and then stays or falls. */
+const RISE_SHARE = 0.25;
 
-/** The longest time up to now in which the queue grew steadily; undefined: it did not, or it has begun to shrink. */
+/** The present rise, from the low point at which it began; undefined: there is none, or it is small. */
 export function growthOf(past: Past, nowWaiting: number): Growth | undefined {
-  for (let minutes = 4 * Math.floor(past.length / 4); minutes > 0; minutes -= 4) {
-    const latest = past.slice(-minutes).filter((mean) => mean !== null);
-    if (latest.length < minutes) continue;
-    const [from, ...levels] = QUARTERS.map((at) => meanOf(latest.slice((at * minutes) / 4, ((at + 1) * minutes) / 4))) as [number, number, number, number]; // prettier-ignore
-    const [second, third, last] = levels;
-    const least = (RISE_SHARE * (last - from)) / 3;
-    const isSteady = [second - from, third - second, last - third].every((rise) => rise >= least);
-    if (isSteady && last - from >= CALLS_MIN && last >= FACTOR_MIN * from && nowWaiting >= third)
-      return { minutes, from };
-  }
-  return undefined;
+  const levels = past.slice(past.lastIndexOf(null) + 1) as readonly number[];
+  const level = (at: number) => levels[at] ?? 0;
+  let at = levels.length - 1;
+  while (at >= LULL_STEPS && level(at) > level(at - LULL_STEPS)) at -= 1;
+  const lull = levels.slice(Math.max(0, at - LULL_STEPS), at + 1);
+  const from = Math.min(...lull);
+  const steps = levels.length - levels.lastIndexOf(from, at);
+  const rise = nowWaiting - from;
+  const isLarge = [SLOW, FAST].some((least) => steps >= least.steps && rise >= least.calls);
+  const [twoMinutesAgo, minuteAgo] = [level(levels.length - 4), level(levels.length - 2)];
+  const isOn = nowWaiting - minuteAgo >= RISE_SHARE * (nowWaiting - twoMinutesAgo);
+  return isLarge && isOn && nowWaiting >= FACTOR_MIN * from ? { minutes: Math.floor(steps / 2), from } : undefined;
 }
 
-const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** The same minutes of several gateways. A part of the time that this one does not know stays unknown. */
+/** The same steps of several gateways. A part of the time that this one does not know stays unknown. */
 export const joinedPast = (own: Past, others: readonly Past[]): Past =>
   own.map((mean, at) => (mean === null ? null : others.reduce((sum, other) => sum + (other[at] ?? 0), mean)));

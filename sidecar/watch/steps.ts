@@ -101,8 +101,6 @@ export function joined(all: readonly Told[]): Step {
   return step;
 }
 
-/** Steps of a series that are kept. */
-const STEPS = 60;
 const NOTHING = new Step();
 
 /** The latest steps of one length. Times are milliseconds on the driver's clock. */
@@ -110,20 +108,24 @@ export class Series {
   /** Those in which something happened, by their number since the beginning of the clock. */
   readonly #steps = new Map<number, Step>();
 
-  constructor(readonly stepMs: number) {}
+  /** @param length steps that are kept */
+  constructor(
+    readonly stepMs: number,
+    private readonly length = 60,
+  ) {}
 
   at(ms: number): Step {
     const index = Math.floor(ms / this.stepMs);
     const step = this.#steps.get(index) ?? new Step();
     this.#steps.set(index, step);
-    if (this.#steps.size > STEPS) this.#steps.delete(Math.min(...this.#steps.keys()));
+    if (this.#steps.size > this.length) this.#steps.delete(Math.min(...this.#steps.keys()));
     return step;
   }
 
   /** The steps up to `nowMs`, oldest first and without gaps. */
   read(nowMs: number): { readonly steps: readonly Step[]; readonly firstMs: number } {
-    const first = Math.floor(nowMs / this.stepMs) - STEPS + 1;
-    const steps = Array.from({ length: STEPS }, (_, at) => this.#steps.get(first + at) ?? NOTHING);
+    const first = Math.floor(nowMs / this.stepMs) - this.length + 1;
+    const steps = Array.from({ length: this.length }, (_, at) => this.#steps.get(first + at) ?? NOTHING);
     return { steps, firstMs: first * this.stepMs };
   }
 }

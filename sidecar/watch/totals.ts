@@ -3,7 +3,7 @@ import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
-import type { Past } from './growth.js';
+import { STEP_MS as WAITED_STEP_MS, type Past } from './growth.js';
 import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
 /** Lengths of the steps of which each range keeps 60. */
@@ -11,6 +11,8 @@ const STEP_MS = { '5m': 5000, '1h': 60_000, '1d': 1_440_000 } as const;
 export type Range = keyof typeof STEP_MS;
 export const RANGES = Object.keys(STEP_MS) as readonly Range[];
 const READ_MS = 5000;
+/** An hour, of which it is told whether the queue grows. */
+const WAITED_STEPS = 120;
 const MARKS = 200;
 
 /** Statuses of engines for a call that is wrong in itself; others may be those of a wrong key or model at the engine. */
@@ -34,6 +36,7 @@ export type TotalsView = ReturnType<Totals['read']>;
 /** The last five minutes, hour and day. Times are milliseconds on the driver's clock. */
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
+  readonly #waited = new Series(WAITED_STEP_MS, WAITED_STEPS);
   /** Moments that explain bends in the curves. */
   readonly #marks: { readonly atMs: number; readonly text: string }[] = [];
   readonly #away = new Set<EngineId>();
@@ -61,6 +64,7 @@ export class Totals implements Observer {
     this.ports.completions.count();
     const reading = this.ports.reading();
     this.#each(this.ports.now(), (step) => step.read(reading));
+    this.#waited.at(this.ports.now()).read(reading);
   }
 
   mark(text: string): void {
@@ -102,9 +106,9 @@ export class Totals implements Observer {
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 
-  /** The whole minutes of the last hour. */
+  /** The whole half minutes of the last hour. */
   waited(now: Millis): Past {
-    const { steps } = (this.#series[RANGES.indexOf('1h')] as Series).read(now);
+    const { steps } = this.#waited.read(now);
     return steps.slice(0, -1).map(({ readings }) => readings.of('online'));
   }
 

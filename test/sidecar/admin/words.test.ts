@@ -140,6 +140,7 @@ it('warns of a queue that grows', () => {
     title: 'Queue grows',
     text: '1 engine up. The queue has grown for 4 minutes, from 15 calls to 48. 7 calls run, 48 wait, the longest for 90 s, and 2 in the background, all for KV cache.',
   });
+  expect(told({ minutes: 2, from: 1.2 }).text).toContain('for 2 minutes, from 1 call to 48.');
   expect(told()).toMatchObject({ level: 'good', title: '48 waiting' });
   const all = { waiting: 3, background: 3, longest_wait_seconds: 0, waiting_for: { kv: 2, window: 1 } };
   const { text } = statusOf({ ...parts, config: { admission: {} } } as never, { ...seen, queue: all } as never);

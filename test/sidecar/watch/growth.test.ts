@@ -7,25 +7,41 @@ import { millis } from '../../../src/index.js';
 
 describe('a queue', () => {
   it.each([
-    ['for four minutes', [3, 15, 31, 44], 48, { minutes: 4, from: 3 }],
-    ['for as long as it is known', [10, 20, 30, 40, 50, 60, 70, 80], 85, { minutes: 8, from: 15 }],
-    ['for eight of the last twelve minutes', [90, 0, 90, 0, 10, 20, 30, 40, 50, 60, 70, 80], 85, { minutes: 8, from: 15 }], // prettier-ignore
-    ['though it fell for a minute', [0, 20, 40, 36, 80, 90, 120, 130], 130, { minutes: 8, from: 10 }],
-    ['after a time of which nothing is known', [null, null, 5, 20, 35, 50], 50, { minutes: 4, from: 5 }],
+    ['for four minutes', [3, 3, 8, 15, 20, 25, 30, 35, 40], 44, { minutes: 4, from: 3 }],
+    ['for two minutes, and fast', [0, 0, 0, 0, 12, 24, 36], 48, { minutes: 2, from: 0 }],
+    ['for as long as it is known', [10, 15, 20, 25, 30, 35, 40, 45, 50, 55], 60, { minutes: 5, from: 10 }],
+    ['since it fell', [90, 70, 40, 10, 20, 30, 40, 50, 60, 70, 80], 85, { minutes: 4, from: 10 }],
+    ['though it fell for a moment', [0, 0, 20, 40, 36, 60, 80, 90, 120, 130], 140, { minutes: 4, from: 0 }],
+    ['after a time of which nothing is known', [null, null, 5, 12, 20, 28, 35, 42, 50, 58], 65, { minutes: 4, from: 5 }], // prettier-ignore
+    ['fast, after an engine was lost', [0, 25, 50, 77, 76, 74, 75, 73, 90, 110, 128], 145, { minutes: 2, from: 73 }],
+    ['anew after a plateau', [0, 20, 40, 60, 75, 76, 74, 75, 74, 82, 90, 98, 106, 114, 122], 130, { minutes: 3, from: 74 }], // prettier-ignore
   ])('has grown %s', (_, past, now, growth) => {
     expect(growthOf(past, now)).toEqual(growth);
   });
 
+  it('has grown for ever longer, from the same low point', () => {
+    const past = [75, 76, 74, 75, 74, ...Array.from({ length: 60 }, (_, at) => 80 + 12 * at + (at % 3))];
+    const told = past.map((_, at) => growthOf(past.slice(0, at), past[at] ?? 0)).filter((each) => each !== undefined);
+    expect(told.length).toBeGreaterThan(55);
+    expect(told.map(({ minutes }) => minutes)).toEqual(told.map((_, at) => Math.floor((at + 4) / 2)));
+    expect(new Set(told.map(({ from }) => from))).toEqual(new Set([74]));
+  });
+
   it.each([
-    ['has risen in a burst, and stays', [0, 0, 25, 50, 51, 50], 50],
+    ['stays as it is since it rose', [0, 20, 40, 60, 75, 76, 74], 75],
+    ['hardly rises any more', [0, 20, 40, 60, 75, 76, 77], 78],
+    ['has risen in a burst, and stays', [0, 0, 25, 50, 50, 50], 52],
     ['has risen in a burst a moment ago', [0, 0, 0, 0, 0, 0, 25, 50], 50],
-    ['rose in a burst that took two minutes', [0, 0, 30, 60, 60, 59, 60, 60], 60],
-    ['falls', [50, 40, 30, 20], 10],
-    ['has grown, and shrinks now', [3, 15, 31, 44], 20],
-    ['is short', [1, 3, 6, 9], 10],
+    ['rose in a burst that took two minutes', [0, 0, 15, 30, 45, 60, 60], 60],
+    ['rose in a burst that drains', [0, 0, 30, 60, 50, 40], 30],
+    ['falls', [50, 45, 40, 35, 30, 25, 20], 10],
+    ['has grown, and shrinks now', [3, 8, 15, 20, 25, 30, 35, 40, 44], 20],
+    ['is short', [1, 2, 3, 4, 5, 6, 7, 8, 9], 10],
     ['goes up and down', [50, 54, 47, 52, 49, 55, 58, 60], 61],
-    ['is known for three minutes', [10, 30, 50], 70],
-    ['is not known for a minute', [10, null, 50, 70], 70],
+    ['has hardly grown against its level', [100, 103, 106, 109, 112, 115, 118, 121, 124], 127],
+    ['is known for a minute and a half', [10, 30, 50], 70],
+    ['was not known a minute ago', [10, 20, null, 50, 70], 90],
+    ['is not known', [null], 90],
   ])('has not grown that %s', (_, past, now) => {
     expect(growthOf(past, now)).toBeUndefined();
   });
@@ -43,14 +59,14 @@ describe('a queue', () => {
     expect(await stateOfAll(context as never)).toMatchObject({ queue: { waiting: 7, background: 1 }, past: [1, 7] });
   });
 
-  it('is read in means of whole minutes', () => {
+  it('is read in means of whole half minutes', () => {
     let nowMs = 0;
     let online = 0;
     const now = () => millis(nowMs);
     const completions = new Completions({ idle: () => [], known: { of: () => undefined, leaving: () => undefined }, now }); // prettier-ignore
     const totals = new Totals({ completions, now, reading: () => ({ online }) });
-    for (; nowMs < 150_000; nowMs += 30_000) {
-      online = nowMs / 10_000;
+    for (; nowMs < 75_000; nowMs += 15_000) {
+      online = nowMs / 5000;
       totals.look();
     }
     expect(totals.waited(now()).slice(-3)).toEqual([null, 1.5, 7.5]);
