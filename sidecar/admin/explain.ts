@@ -12,9 +12,15 @@ import { budgetInWords, lastCallInWords, leavingInWords, WAITED_FOR } from './ru
 /**
  * Why the calls of a program wait or run where they do, or how its last one ended. The id may also be its beginning, that of
  * a call or its request, or of a batch: then its first line that waits stands for all.
+ * @param find finds the program
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
-export function explain(context: Parts, id: string, tenant: TenantId | undefined): Explanation {
+export function explain(
+  context: Parts,
+  id: string,
+  tenant: TenantId | undefined,
+  find = findProgramByBeginning,
+): Explanation {
   const { views } = context.driver;
   const batch = batchInWords(context, id);
   if (batch !== undefined) {
@@ -26,7 +32,7 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
   const ofCall = activeCall(context, callId(id));
   if (ofCall !== undefined) return ofCall;
   try {
-    const row = findProgramByBeginning(context, id, tenant);
+    const row = find(context, id, tenant);
     const { text, program } = explained(context, row);
     const more = row.activeCalls - (program?.active.length ?? 0);
     return { text: more > 0 ? `${text}\n\n${more} later calls are active too.` : text, program };

@@ -40,7 +40,10 @@ const OWN = {
   program: (context: Parts, id: string, tenant: TenantId | undefined): Answers.ProgramDetail =>
     programDetail(context, findProgram(context, id, tenant)),
   calls: pastCalls,
-  explain,
+  explain: (context: Parts, id: string, tenant: TenantId | undefined): Answers.Explanation =>
+    explain(context, id, tenant),
+  explainNamed: (context: Parts, id: string, tenant: TenantId | undefined): Answers.Explanation =>
+    explain(context, id, tenant, findProgram),
   end: (context: Parts, key: string, by: 'operator' | undefined): boolean => {
     const row = context.driver.views.program(key as ProgramId);
     if (row === undefined || !isHere(context, row)) return false;
@@ -51,6 +54,8 @@ const OWN = {
 };
 
 type Name = keyof typeof OWN;
+/** The questions about one program. `explainNamed` takes no beginning of an id. */
+type Asking = 'program' | 'explain' | 'explainNamed';
 type Own<N extends Name> = Awaited<ReturnType<(typeof OWN)[N]>>;
 type Asked<N extends Name> = Parameters<(typeof OWN)[N]> extends [unknown, ...infer A] ? A : never;
 
@@ -105,7 +110,7 @@ export async function endEverywhere(context: Parts, program: ProgramId, by?: 'op
 }
 
 /** The answer of the gateway that runs the program: a whole id goes before a beginning. @throws GatewayError `unknown_program`, `bad_request` */
-export async function wherever<N extends 'program' | 'explain'>(
+export async function wherever<N extends Asking>(
   context: Parts,
   name: N,
   id: string,
@@ -142,4 +147,4 @@ export async function wherever<N extends 'program' | 'explain'>(
   return { ...first, text: `${first.text}\n\nIt is at the gateway ${gateway}.` };
 }
 
-const rowOf = (answer: Own<'program' | 'explain'>): Answers.Program | null => 'text' in answer ? answer.program : answer; // prettier-ignore
+const rowOf = (answer: Own<Asking>): Answers.Program | null => 'text' in answer ? answer.program : answer; // prettier-ignore

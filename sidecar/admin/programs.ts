@@ -110,12 +110,16 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
   }
 }
 
-/** The ended program of this id or key, or else all whose ids begin so; of those of one name, the last. @param rows the last to end first */
-export function endedLike(rows: readonly EndedProgram[], id: string, tenant: TenantId | undefined): EndedProgram[] {
-  const own = rows.filter((row) => tenant === undefined || row.tenant === tenant);
-  const named = own.find(isNamed(id));
+/**
+ * The ended program of this id or key, or else all whose ids begin so; of those of one name, the last.
+ * @param rows the last to end first
+ * @throws GatewayError `bad_request` if programs of several tenants had this id
+ */
+export function endedLike(rows: readonly EndedProgram[], id: string): EndedProgram[] {
+  const [named, ...others] = rows.filter(isNamed(id));
+  if (others.some(({ tenant }) => tenant !== named?.tenant)) throw ofSeveralTenants();
   if (named !== undefined || id.length < BEGINNING_CHARS_MIN) return named === undefined ? [] : [named];
-  const alike = own.filter((row) => beginsLike(row.id, id));
+  const alike = rows.filter((row) => beginsLike(row.id, id));
   return alike.filter(({ key }, at) => alike.findIndex((row) => row.key === key) === at);
 }
 

@@ -1,6 +1,7 @@
 import type { ProgramId, ProgramView, TenantId } from '../../src/index.js';
 import { tenantsOf } from '../config/index.js';
 import type { Parts, Peers } from '../context.js';
+import { isNamed } from '../identity/names.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { groupsOf, joinGroups } from './groups.js';
 import { joinPages } from './joins.js';
@@ -46,11 +47,14 @@ export async function wholeCalls(context: Parts, ...programs: readonly ProgramId
 
 /** Of a program that has left all tables, how it ended; of one that never had a row, its last call. @throws GatewayError as `wherever` */
 export async function wholeExplanation(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {
+  const { programs } = await wholeEnded(context);
+  const rows = programs.filter((row) => tenant === undefined || row.tenant === tenant);
   try {
-    return await wherever(context, 'explain', id, tenant);
+    // A whole id goes before a beginning, also that of an ended program.
+    return await wherever(context, rows.some(isNamed(id)) ? 'explainNamed' : 'explain', id, tenant);
   } catch (error) {
     if (!isUnknown(error)) throw error;
-    const alike = endedLike((await wholeEnded(context)).programs, id, tenant);
+    const alike = endedLike(rows, id);
     const ended = alike.length === 1 ? alike[0] : undefined;
     const [own, tenants] = tenant === undefined ? [[id as ProgramId], tenantsOf(context.config)] : [[], [tenant]];
     const keys = [...own, ...tenants.flatMap((each) => keyOf(context, id, each) ?? [])];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begun, completion, fakeEngine, held, lone, named, ONE_AT_A_TIME, refusal, stream, until, world, type Answer } from './world.js'; // prettier-ignore
+import { bearer, begun, completion, fakeEngine, held, keysOf, lone, named, ONE_AT_A_TIME, refusal, stream, until, world, type Answer } from './world.js'; // prettier-ignore
 
 interface Told {
   readonly text: string;
@@ -247,9 +247,24 @@ it('names the programs that begin alike, present or ended', async () => {
   for (const name of ['zeta-1', 'zeta-2', 'zeta-2']) await chat({}, { ...named(name), 'x-maitred-final': 'true' });
   expect(await of('zeta')).toEqual(names('\\"zeta-2\\", \\"zeta-1\\"'));
   expect((await of('zeta-2'))[0]).toBe(200);
+  // A whole id goes before a beginning, though its program has ended.
+  for (const name of ['zeta-20', 'zeta-21']) await chat({}, named(name));
+  expect(await of('zeta-2')).toEqual([200, expect.stringContaining('Program \\"zeta-2\\" ended')]);
+  for (const name of ['zeta-20', 'zeta-21']) await chat({}, { ...named(name), 'x-maitred-final': 'true' });
   // What is known of exactly this name comes first.
   await chat({ model: 'gpt-4' }, named('zeta'));
   expect(await of('zeta')).toEqual([200, expect.stringContaining('Refused with 404 unknown_model')]);
+});
+
+it('asks which tenant is meant if several had the ended program', async () => {
+  const { admin, chat } = await lone(undefined, { auth: { keys: keysOf('a', 'b') }, admin: { port: 0 } });
+  const of = async (query: string) => (await admin(`/programs/p-1/explain${query}`)).text;
+  const end = (tenant: string) => chat({}, { ...bearer(tenant), ...named('p-1'), 'x-maitred-final': 'true' });
+  await end('a');
+  expect(await of('')).toContain('Program \\"p-1\\" ended');
+  await end('b');
+  expect(await of('')).toContain('Several tenants have such a program');
+  expect(await of('?tenant=b')).toContain('Program \\"p-1\\" ended');
 });
 
 it('names the known parameters, and all that an id may be', async () => {
