@@ -1,6 +1,6 @@
 import type { EndedProgram, Program, ProgramGroup } from '../sidecar/admin/answers.js';
 import { Choices } from './command.js';
-import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
+import { brief, clock, count, counted, dated, duration, percent, ratio, tokens } from './format.js';
 import {
   GROUPED_BY,
   PAGE_ROWS,
@@ -52,7 +52,7 @@ const withTenants = <Row extends Pick<Program, 'tenant'>>(rows: readonly Row[], 
 const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at) },
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
-  { name: 'Queued', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
+  { name: 'Queued, %', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
   { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
   { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isName: true },
   MODEL,
@@ -141,7 +141,8 @@ function List<Row>({
 
 const STATES = ['active', 'waiting', 'ending', 'running', 'idle'];
 const NO_CALL = 'No program is present: give an agent the address of this gateway, with /v1, as its base URL.';
-const NO_END = 'None yet: a program ends when its client says so, or by its lease.';
+const NO_END =
+  'None yet: a program ends when its client says so, or by its lease. Finished ones (answered, and not called since) are present until then.';
 
 /** Leads to the program's own page. An id may end several times. */
 const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & Partial<Pick<Program, 'state'>> & { readonly ended_at?: number }): Entry =>
@@ -173,7 +174,7 @@ function Groups({ by }: { readonly by: string }) {
     title: isType ? typeHint(name) : (name ?? 'not known here'),
     change: name === null ? undefined : { [by]: name, tab: present > 0 ? '' : 'ended', page: '' },
   });
-  const past = since === null || view.value.state !== '' ? '' : `, and of the last 500 that ended, since ${new Date(1000 * since).toLocaleString('en-GB')}`; // prettier-ignore
+  const past = since === null || view.value.state !== '' ? '' : `, and of those that ended since ${dated(since)} (500 at most)`; // prettier-ignore
   return <List label="Groups of programs" first={GROUPED_BY[by] ?? ''} found={`${counted(total, 'group')} of present programs${past}`} columns={GROUPS} {...{ entry, rows, total, offset }} />; // prettier-ignore
 }
 

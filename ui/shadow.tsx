@@ -1,5 +1,5 @@
 import type { ShadowAnswer } from '../sidecar/admin/answers.js';
-import { counted, duration, percent } from './format.js';
+import { counted, dated, duration, percent } from './format.js';
 import { gateway, totals } from './state.js';
 
 type Pool = ShadowAnswer['pools'][number];
@@ -46,13 +46,9 @@ export function Shadow() {
   );
 }
 
-/** With the day, as the last estimate stands while there are few programs. */
-const timeOf = (unixSeconds: number): string =>
-  new Date(unixSeconds * 1000).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }); // prettier-ignore
-
 function textOf({ doubt, programs, replay, gain }: Pool, made: ShadowAnswer): string {
   const verdict = gain === null ? withheld(doubt) : gained(gain);
-  const of = `${counted(programs, 'program')} of the ${duration(made.window_seconds)} until ${timeOf(made.made_at)}`;
+  const of = `${counted(programs, 'program')} of the ${duration(made.window_seconds)} until ${dated(made.made_at)}`;
   if (replay === null) return `${verdict} (${of}).`;
   const passed = gain === null ? '' : `, ${exact(gain.pass_through_seconds)} under pass-through`;
   const simulated = `simulated ${exact(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;

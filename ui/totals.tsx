@@ -15,8 +15,8 @@ export function Totals() {
     <section aria-labelledby="totals">
       <h2 id="totals">Now, and in the last {sums.window_seconds / 60} minutes</h2>
       <dl class="totals">
-        {tilesOf(sums).map(([value, note], at) => (
-          <div key={at}>
+        {tilesOf(sums).map(([value, note, meaning], at) => (
+          <div key={at} title={meaning}>
             <dt>{PANELS[at]?.name}</dt>
             <dd>
               <b>{value}</b> <span class="quiet">{note}</span>
@@ -57,8 +57,10 @@ function Failed({ calls, failed }: Pick<Totals, 'calls' | 'failed'>) {
 
 const CODES_SHOWN = 2;
 
+type Tile = readonly [value: string, note: string, meaning?: string];
+
 /** In the order of the charts. */
-function tilesOf(sums: Totals): readonly (readonly [value: string, note: string])[] {
+function tilesOf(sums: Totals): readonly Tile[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
   const { inFlight, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
@@ -75,6 +77,7 @@ function tilesOf(sums: Totals): readonly (readonly [value: string, note: string]
     [
       spread(completion),
       `p50 / p99 of ${counted(completion.count, 'finished program')}${lost > 0 ? `; ${count(lost)} ${UNANSWERED}` : ''}`,
+      'Finished: answered, and not called since. Such a program ends later, when its client says so, or by its lease',
     ],
     [count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],

@@ -24,7 +24,7 @@ interface Seen {
 type Status = GatewayState['status'];
 type Part = Status['parts'][number];
 
-const ERRORS_TOLD = 'docs/OPERATIONS.md#errors says what each code asks for';
+const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
 
 /** Calls of a program, on average, below which hardly any has a second one. */
 const CALLS_ALONE = 1.2;
@@ -67,7 +67,7 @@ export function statusOf(
     ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
-    ...said('gateway', 'warn', clusterInWords(cluster), 'docs/CLUSTER.md#failures says what goes on without it'),
+    ...said('gateway', 'warn', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...said('clients', 'good', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
   ]; // prettier-ignore
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore

@@ -91,12 +91,16 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
     await see(/^1 of 3 calls failed in the last 5 min with engine_404/);
     expect(await page.locator('.status .warn').count()).toBe(1);
+    await see('Look up in docs/OPERATIONS.md#errors what each code asks for.');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('warn');
     await see('of 3 calls: 1 engine_404');
     await see('No figure: no engine is in service.');
     await page.getByText('2 by the client’s fault', { exact: true }).click();
     await see('Client: 2 unknown_model');
     expect(await axe(page)).toEqual([]);
+    await page.getByTitle(/^Finished: answered, and not called since/).waitFor();
+    await page.getByRole('button', { name: 'Ended' }).click();
+    await see(/^None yet: .* Finished ones .* are present until then\.$/);
     expect(complaints).toEqual([]);
     const plain = await world([engine]);
     await page.goto(`${plain.adminUrl}/ui`);
@@ -151,6 +155,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.goBack();
     await see('No program matches.');
     await page.getByRole('button', { name: 'Ended' }).click();
+    await page.getByRole('columnheader', { name: 'Queued, %' }).waitFor();
     await page
       .locator('.programs tr', { hasText: 'an operator ended it' })
       .getByRole('link', { name: 'waits' })
@@ -217,7 +222,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     // Of a program that has ended, the click leads to where it is.
     expect((await ask(`${adminUrl}/programs/first/end`, { method: 'POST' })).status).toBe(200);
     await page.goto(`${adminUrl}/ui?tab=model&text=first`);
-    await see(/^1 group of present programs, and of the last 500 that ended, since .*\d:\d\d$/);
+    await see(/^1 group of present programs, and of those that ended since \d+ \w+, \d\d:\d\d \(500 at most\)$/);
     await page.locator('.programs tbody a').click();
     await page.waitForURL(/tab=ended/);
     await page.getByRole('link', { name: 'first' }).waitFor();
