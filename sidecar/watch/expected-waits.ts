@@ -66,7 +66,7 @@ export class ExpectedWaits {
     return places;
   }
 
-  /** Undefined: the call is first, and waits for room; it outlasts nine of ten such waits, or few have ended; or nobody waits for it. */
+  /** Undefined: the call is first, or soon will be, and waits for room; it outlasts nine of ten such waits, or few have ended; or nobody waits for it. */
   of(call: CallId, wait: WaitView, nowMs: number): ExpectedWait | undefined {
     const { engine, background, ahead } = wait;
     if (engine === undefined || background || ahead === 0) return undefined;
@@ -77,7 +77,8 @@ export class ExpectedWaits {
       if (spread === undefined) continue;
       const p90Ms = (ahead + 1) * spread.p90Ms;
       const sinceMs = this.#watched.get(call)?.find((place) => place.line === line)?.atMs ?? nowMs;
-      return nowMs - sinceMs > p90Ms ? undefined : { p50Ms: (ahead + 1) * spread.p50Ms, p90Ms };
+      const p50Ms = (ahead + 1) * spread.p50Ms;
+      return nowMs - sinceMs > p90Ms || nowMs + p50Ms > firstAtMs(wait) ? undefined : { p50Ms, p90Ms };
     }
     return undefined;
   }
@@ -104,5 +105,9 @@ const msPerPlace = ({ ahead, atMs }: Place, nowMs: number): number => (nowMs - a
 
 /** How often its wait has doubled from `OLD_MS` on. */
 const ageOf = ({ waitingMs }: WaitView): number => Math.max(0, Math.floor(Math.log2(waitingMs / OLD_MS)) + 1);
+
+/** When it is first at the latest: it then passes all that have waited less. Infinity: not known, as others ahead have waited longer. */
+const firstAtMs = ({ waitingMs, oldestAhead, frontAtMs }: WaitView): number =>
+  (oldestAhead?.waitingMs ?? 0) > waitingMs ? Infinity : (frontAtMs ?? Infinity);
 
 const lineOf = (engine: string, age: number): string => `${age} ${engine}`;

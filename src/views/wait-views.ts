@@ -1,5 +1,5 @@
 import type { Call } from '../programs/call.js';
-import { deadlinesOf } from '../programs/escalation.js';
+import { deadlinesOf, type Deadlines } from '../programs/escalation.js';
 import type { Placement } from '../placement/placement.js';
 import { strandedAtMs } from '../placement/eligible.js';
 import { Waits, type Obstacle, type WaitCause } from '../placement/waits.js';
@@ -36,7 +36,11 @@ export function* waitViews(
   { placement, stepMs, nowMs }: Moment,
 ): IterableIterator<[CallId, WaitView]> {
   const waits = new Waits(placement, stepMs);
-  for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, waits, nowMs)];
+  for (const call of calls)
+    if (call.state === 'waiting') {
+      const due = deadlinesOf(call, placement.rules.config, placement.rules.balancer);
+      yield [call.id, waitView(call, waits, due, nowMs)];
+    }
 }
 
 /** These active calls, each with why it waits. */
@@ -89,7 +93,7 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number) {
   const strandMs = strandedAtMs(call, engineTable.pool(call.model));
   const due = deadlinesOf(call, rules.config, rules.balancer, strandMs);
   return {
-    nearest: waitView(call, waits, nowMs),
+    nearest: waitView(call, waits, due, nowMs),
     /** Each engine that may run it, the nearest obstacle among them. */
     engines: waits.at(call).map((obstacle) => obstacleView(obstacle, nowMs)),
     /** Its tenant's engine time; undefined where tenants are not told apart. */
@@ -105,7 +109,7 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number) {
   };
 }
 
-function waitView(call: Call, waits: Waits, nowMs: number) {
+function waitView(call: Call, waits: Waits, due: Deadlines, nowMs: number) {
   const nearest = waits.nearest(call);
   const { calls, oldest } = waits.ahead(call, nearest.engine);
   const { cause, engine, needs, free, limit, behind, untilMs } = obstacleView(nearest, nowMs);
@@ -123,6 +127,8 @@ function waitView(call: Call, waits: Waits, nowMs: number) {
     /** Number of waiting calls that come before it where it waits, and the oldest of them. */
     ahead: calls,
     oldestAhead: waitingCall(oldest, nowMs),
+    /** When no call that has waited less comes before it any more; undefined: it is so, or never. */
+    frontAtMs: timeOf(Math.min(due.promoted, due.overdue)),
     /** Whether it may take only the room that no other call needs. */
     background: call.isBackground,
   };

@@ -51,6 +51,16 @@ it('tells a call nothing once it has outlasted nine of ten of the others', () =>
   expect(told(expected, view, 2_001)).toBeUndefined();
 });
 
+it('tells no time after which the call has long come first', () => {
+  const expected = new ExpectedWaits();
+  learn(expected, Array<number>(16).fill(1_000), at('A', 1));
+  const toldOf = (aheadWaitedMs: number, frontAtMs?: number) =>
+    told(expected, { ...at('A', 1), oldestAhead: { waitingMs: aheadWaitedMs }, frontAtMs } as WaitView)?.p50Ms;
+  expect([toldOf(4_000, 1_999), toldOf(4_000, 2_000), toldOf(4_000)]).toEqual([undefined, 2_000, 2_000]);
+  // One that has waited longer stays ahead.
+  expect(toldOf(6_000, 1_999)).toBe(2_000);
+});
+
 it('counts waits that go on in the p90, once they are longer', () => {
   const expected = new ExpectedWaits();
   learn(expected, Array<number>(16).fill(1_000), at('A', 1));
