@@ -165,6 +165,8 @@ export function engineInWords(engine: Omit<Engine, 'text'>, now: number): string
   if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
   if (state === 'probation') return 'On probation: one call at a time.';
   if (engine.window !== null && inFlight >= engine.window) return 'Its window is full.';
+  // As the scheduler does, so that no call is too large for ever.
+  if ((engine.all_gateways?.in_flight ?? inFlight) === 0) return 'Takes any call, as none runs there.';
   const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle } = engine;
   if (rest !== null && workingSet >= GATE_FULL * rest)
     return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens${idle > 0 ? `, ${count(idle)} of them idle contexts` : ''}.`;
