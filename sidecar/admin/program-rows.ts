@@ -117,6 +117,7 @@ export function programDetail(
     troubles,
     expected: driver.expected,
     engine: (id: string) => driver.views.engine(engineId(id)),
+    queues: (id: string) => (fleet.get(engineId(id))?.load.waiting ?? 0) > 0,
   };
   const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);
   const calls = [...new Map([['', row.callsTotal - ofAgents], ...agents])].filter(([, made]) => made > 0);

@@ -14,6 +14,8 @@ export interface Setting extends Rules {
   readonly forecast: ForecastView | undefined;
   readonly expected: Pick<ExpectedWaits, 'of'>;
   readonly engine: (id: string) => EngineView | undefined;
+  /** Whether the engine itself reports calls that wait in it. */
+  readonly queues: (id: string) => boolean;
   /** Each engine that serves a model and is not in service, and why. */
   readonly troubles: (model: string) => readonly (readonly [id: string, text: string])[];
 }
@@ -38,8 +40,6 @@ export function callInWords(view: CallView, setting: Setting): string {
   // Nothing but the earlier of two ways to the same end.
   const seen = cause === 'kv' && overdueAtMs <= untilMs ? { ...nearest, untilMs: undefined } : nearest;
   const at = engine === undefined ? undefined : setting.engine(engine);
-  const isBackground = background && FOR_ROOM.has(cause);
-  const remedy = isBackground && at?.othersInFlight === 0 ? `more engines, as ${at.id} runs nothing but background calls` : REMEDIES[isBackground ? 'background' : cause]; // prettier-ignore
   const details = [
     `${obstacleInWords(view, seen, now, at)} ${aheadInWords(nearest)}`,
     ...passersInWords(view, at, now),
@@ -50,7 +50,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     ...forecastInWords(forecast),
     ...expectedInWords(setting.expected.of(id, nearest, now)),
     ...prospects(view, now),
-    `What helps: ${away.length > 0 ? `${away.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedy}.`,
+    `What helps: ${away.length > 0 ? `${away.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedyOf(view, nearest, setting)}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
   const queue = background ? ', in the background' : '';
@@ -154,6 +154,12 @@ const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
   knee: 'more engines, or admission.batching: none',
   background: 'a quieter hour, or a larger admission.backgroundShare',
 };
+
+function remedyOf({ background }: CallView, { cause, engine }: Waiting['nearest'], setting: Setting): string {
+  if (background && FOR_ROOM.has(cause))
+    return engine !== undefined && setting.engine(engine)?.othersInFlight === 0 ? `more engines, as ${engine} runs nothing but background calls` : REMEDIES.background; // prettier-ignore
+  return cause === 'window' && engine !== undefined && setting.queues(engine) ? `more engines, as calls wait inside ${engine} already` : REMEDIES[cause]; // prettier-ignore
+}
 
 /** At most one sentence, on the engines other than the nearest. */
 function elsewhereInWords({ nearest, engines }: Waiting, { mayLeave, engine: home }: CallView): string[] {

@@ -13,10 +13,11 @@ interface Case {
   readonly nearest?: object;
   readonly waiting?: object;
   readonly engine?: object;
+  readonly queues?: boolean;
 }
 
 /** What is said of a call that waits, first in line, for KV cache of an engine. */
-function told({ call, nearest, waiting, engine }: Case = {}): string {
+function told({ call, nearest, waiting, engine, queues = false }: Case = {}): string {
   const view = {
     call: 'c-1',
     program: 'default:p',
@@ -39,6 +40,7 @@ function told({ call, nearest, waiting, engine }: Case = {}): string {
     forecast: undefined,
     expected: { of: () => undefined },
     engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
+    queues: () => queues,
     troubles: () => [],
   };
   return callInWords(view as unknown as CallView, setting as unknown as Setting);
@@ -63,6 +65,12 @@ it('says that calls began before the window shrank', () => {
   const text = told({ nearest, waiting: { engines: [{ ...WAIT, ...nearest, engine: 'f' }] } });
   expect(text).toContain('e has 16 calls in flight, begun when its window was larger: it is 14 now.');
   expect(text).toContain('f (the window: 16 calls, begun when it was above 14)');
+});
+
+it('advises a larger window only for an engine in which no calls wait', () => {
+  const nearest = { cause: 'window', free: 0, limit: 5 };
+  expect(told({ nearest })).toContain('What helps: more engines, or a larger engines[].window if it could take more.');
+  expect(told({ nearest, queues: true })).toContain('What helps: more engines, as calls wait inside e already.');
 });
 
 it('says whether calls that need less may pass the first in line, and until when', () => {
@@ -127,6 +135,9 @@ it('says what an engine that is up has room for', () => {
   expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.');
   expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
   expect(told({ in_flight: 4 })).toBe('Its window is full.');
+  // An empty one takes a call that is larger than its gate.
+  expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
+  expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
 it('warns of a queue that grows', () => {
