@@ -49,6 +49,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     ...standingInWords(view, setting),
     ...forecastInWords(forecast),
     ...expectedInWords(setting.expected.of(id, nearest, now)),
+    ...stayInWords(view, setting),
     ...prospects(view, now),
     `What helps: ${away.length > 0 ? `${away.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedyOf(view, nearest, setting)}.`,
   ];
@@ -192,10 +193,22 @@ function shareInWords({ share }: Waiting): string[] {
   ];
 }
 
-function prospects({ waiting, mayLeave, engine, background }: CallView, now: number): string[] {
+/** One sentence if it must wait for one engine. */
+function stayInWords({ waiting, mayLeave, boundBy, engine }: CallView, { balancer, now }: Setting): string[] {
+  if (engine === undefined || mayLeave) return [];
+  const { leaveAtMs } = waiting ?? {};
+  const until = leaveAtMs === undefined ? '' : `; in ${span(leaveAtMs - now)} others may take it`;
+  const reasons = {
+    failure: 'which is to run it again after a failure',
+    request: 'which its request needs',
+    balancer: `which ${balancer} chose`,
+  };
+  return [`It waits for ${engine} alone, ${reasons[boundBy]}${until}.`];
+}
+
+function prospects({ waiting, background }: CallView, now: number): string[] {
   const { promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
   return [
-    ...(engine !== undefined && !mayLeave ? [`It waits for ${engine} alone.`] : []),
     ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs) ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
     ...(overdueAtMs <= promoteAtMs && overdueAtMs < refuseAtMs
       ? [`In ${span(overdueAtMs - now)} it is overdue: it goes first, and idle contexts are evicted for it.`]

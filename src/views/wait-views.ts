@@ -81,12 +81,18 @@ function callView(call: Call, placement: Placed, waits: Waits, nowMs: number) {
     reservedTokens: call.needTokens - call.promptTokens,
     /** Other engines may take it from the engine that it must wait for. */
     mayLeave: call.isStealable,
+    /** The reason why it is bound to its engine. */
+    boundBy: boundBy(call),
     /** Its last dispatch; undefined: none yet. */
     dispatch: call.dispatch,
     /** Undefined: it runs. */
     waiting: call.state === 'waiting' ? waitingOf(call, placement, waits, nowMs) : undefined,
   };
 }
+
+/** As `bindingOf` decides. */
+const boundBy = ({ failedOn, onlyOn }: Call): 'failure' | 'request' | 'balancer' =>
+  failedOn.length > 0 ? 'failure' : onlyOn === undefined ? 'balancer' : 'request';
 
 function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number) {
   const { rules, engineTable } = placement;
@@ -104,6 +110,8 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number) {
     reserveAtMs: timeOf(Math.min(due.aged, due.overdue)),
     /** When it counts as overdue; undefined: it does. */
     overdueAtMs: timeOf(due.overdue),
+    /** When other engines may take it; undefined: they may, or never. */
+    leaveAtMs: timeOf(due.stealable),
     /** When it is refused if nothing changes; undefined: never. */
     refuseAtMs: timeOf(Math.min(due.timedOut, due.stranded)),
   };

@@ -108,7 +108,15 @@ it('says of a call that may leave its home that the others have no room yet, and
     '\nNo other engine can',
   );
   expect(told({ waiting: { engines } })).toContain('\nNo other engine can take it: f (');
-  expect(told({ call: { engine: 'e', mayLeave: false } })).toContain('\nIt waits for e alone.\n');
+});
+
+it.each([
+  ['balancer', undefined, 'which sticky chose'],
+  ['balancer', 12_000, 'which sticky chose; in 12 s others may take it'],
+  ['request', undefined, 'which its request needs'],
+  ['failure', undefined, 'which is to run it again after a failure'],
+])('says why a call waits for one engine, and until when (%s, %s)', (boundBy, leaveAtMs, why) => {
+  expect(told({ call: { engine: 'e', mayLeave: false, boundBy }, waiting: { leaveAtMs } })).toContain(`\nIt waits for e alone, ${why}.\n`); // prettier-ignore
 });
 
 it.each(['background', 'window', 'kv'])('names no other calls to a background call that is alone (%s)', (cause) => {
