@@ -3,7 +3,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { furtherOf, isForNothing, nextOf, otherLoads, type Reach, type SimVerdict, steadyOf } from './loads.js';
+import { furtherOf, isForNothing, nextOf, type Reach, type SimVerdict, steadyOf } from './loads.js';
 import { isHeld, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
@@ -46,9 +46,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   }
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
-    const isOpen = next !== undefined && (choice === 0 || otherLoads(plan, runs, verdicts) === 'longer');
-    const answer = isOpen ? [next + worstOf(verdicts)] : [sentence, next];
-    return told(isOpen ? 0 : choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
+    const answer = choice > 0 || next === undefined ? [sentence, next] : [next + worstOf(verdicts)];
+    return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
   if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
   const longer = steadyOf(plan, runs);
@@ -58,7 +57,9 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    return told(0, [`${next ?? (verdicts[0]?.short === undefined ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence)}${lost}`, next === undefined && plan.variants.slice(1).some(isPossible) ? furtherOf(plan, runs, verdicts) : undefined]); // prettier-ignore
+    const keep = verdicts[0]?.short === undefined ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence; // prettier-ignore
+    const further = plan.variants.slice(1).some(isPossible) ? furtherOf(plan, runs, verdicts) : undefined;
+    return told(0, next === undefined ? [keep + lost, further] : [next + lost]);
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
