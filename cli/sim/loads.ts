@@ -137,9 +137,10 @@ export function steadyOf(plan: Plan, runs: readonly RunReport[]): string | undef
   const { axis, values: [load = 0, ...others] } = loadsOf(plan); // prettier-ignore
   const enough = Math.min(PROGRAMS_MAX, STEADY * load);
   if (axis === 'rate' || others.length > 0 || load >= plan.programs || enough <= plan.programs) return undefined;
-  const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean.ratio ?? 0);
-  const isSame = comparisonsOf(plan).every((pair) => verdictOf(compare(plan, runs, pair).ratios.program_seconds.mean, plan.margin) === 'same'); // prettier-ignore
-  return isSame || ratios.some((ratio) => ratio < SMALL || ratio > 1 / SMALL) ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs ${enough}.`; // prettier-ignore
+  const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean);
+  const isSame = ratios.every((ratio) => verdictOf(ratio, plan.margin) === 'same');
+  const isLarge = ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL));
+  return isSame || isLarge ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs ${enough}.`; // prettier-ignore
 }
 
 /** Where to look for the lowest load that pays, as a sentence. @param from place of the first that does */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { combinationsOf } from '../../cli/sim/axes.js';
 import { recommend } from '../../cli/sim/recommendation.js';
+import { steadyOf } from '../../cli/sim/loads.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type { RunReport } from '../../cli/sim/worker.js';
 
@@ -51,4 +52,20 @@ it('asks for more programs where too few came to tell on how many engines a load
   const runs = [0, 1].map((variant) => ({ variant, seed: 1, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: 1 }, queue_seconds: times, queue_grew: null, programs: 30, calls: 90, engine_waits: 90 }) as unknown as RunReport); // prettier-ignore
   // Arrivals must last for five times the 20 s that a program takes alone, and a quarter more.
   expect(recommend(plan, runs)!.sentence).toMatch(/^Sustained with 30 programs: unknown.*\nToo few programs to tell how many engines sustain this rate: run again with --programs 200\.$/); // prettier-ignore
+  // The mean is short enough, but not the last to end: many times as many, or each advice leads to the next.
+  const last = runs.map((run) => ({ ...run, program_seconds: { ...run.program_seconds, mean: 2 } }));
+  expect(recommend(plan, last)!.sentence).toContain('run again with --programs 200.');
+});
+
+it('asks for a longer run of a number at a time where a difference is small, and not settled', () => {
+  const lists = { concurrency: [8], policy: ['pass-through', 'plas'], balancer: ['sticky'] } as const;
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals: { type: 'closed', concurrency: 8 } })); // prettier-ignore
+  const told = (mean: number, programs = 100) => {
+    const plan = { lists, variants, seeds: SEEDS, programs, isExact: false, margin: 0.02 } as unknown as Plan;
+    const timesOf = (variant: number) => ({ count: 100, mean: variant === 0 ? 10 : mean, p50: 10, p95: 10, p99: 10 });
+    const runs = variants.flatMap((_, variant) => SEEDS.map((seed) => ({ variant, seed, complete: true, failed: 0, program_seconds: timesOf(variant), seconds_per_token: timesOf(0), ttft_seconds: timesOf(0), slowdown: timesOf(0), queue_seconds: timesOf(0), programs }) as unknown as RunReport)); // prettier-ignore
+    return steadyOf(plan, runs);
+  };
+  expect(told(9)).toMatch(/cannot tell small differences: run again with --programs 200\.$/);
+  expect([told(10), told(5), told(9, 200), told(9, 8)]).toEqual([undefined, undefined, undefined, undefined]);
 });
