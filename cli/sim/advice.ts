@@ -1,5 +1,5 @@
 import { integer } from '../../text/index.js';
-import { again, isForNothing, ratesOf, type Reach } from './loads.js';
+import { again, isForNothing, PROGRAMS_MAX, ratesOf, type Reach, STEADY } from './loads.js';
 import { isUnloaded, overloadedSeeds } from './overload.js';
 import { choicesOf, nameOf, type Plan } from './plan.js';
 import { enginesOf } from './sustained.js';
@@ -59,8 +59,9 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
 function raised(plan: Plan, reach: Reach | undefined): string {
   const [{ arrivals } = { arrivals: undefined }] = plan.variants;
   // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
-  if (arrivals?.type === 'trace') return 'to play a higher load, give --concurrency or --rate, and --programs.';
+  const programs = Math.min(PROGRAMS_MAX, STEADY * plan.programs);
+  if (arrivals?.type === 'trace') return `run again with --concurrency ${plan.programs} --programs ${programs}.`;
   if (arrivals?.type === 'closed' && arrivals.concurrency >= plan.programs)
-    return 'all programs ran at the same time. Raise --programs.';
+    return `all programs ran at the same time: run again with --programs ${programs}.`;
   return again(plan, reach, 'raise');
 }

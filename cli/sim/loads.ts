@@ -33,7 +33,7 @@ const LARGE = 1 / 1.5;
 /** Times the programs, where seeds disagree. */
 const LONGER = 4;
 /** Programs for each one at a time from which on the beginning and the end of a run hardly count. */
-const STEADY = 25;
+export const STEADY = 25;
 /** A ratio of times below which they would not turn it. */
 const SMALL = 0.8;
 

@@ -41,6 +41,11 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   checkRuns(command, { ...lists, seed: seeds });
   if (seeds.length < given.length) complain('seeds change nothing at recorded arrival times: run once');
   const programs = countOf(flags, source, arrivals);
+  const vain = SCHEDULED.find((name) => (flags[name]?.length ?? 0) > 1);
+  if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
+    command.error(
+      `--${vain.replace('G', '-g')}: its values are all the same under pass-through, which schedules nothing`,
+    );
   for (const text of vainOf(flags, lists, programs, programsOf(source, arrivals, 0))) complain(text);
   return {
     source,

@@ -120,7 +120,13 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const served = verdicts.filter((each) => each.isHeld);
   const isShort = verdicts.some(({ short }) => short !== undefined);
   if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : 'No setting sustains any of these.' }; // prettier-ignore
-  return breakEvenOf(served, name, loads.length > 1 ? loads.length : undefined, preferredOf(plan, runs, served));
+  return breakEvenOf(
+    served,
+    name,
+    loads.length > 1 ? loads.length : undefined,
+    preferredOf(plan, runs, served),
+    plan.isExact ? undefined : 'most seeds sustain',
+  );
 }
 
 /** The gateway’s default, unless another is certainly faster at half of these loads: chance must not choose among equals. */

@@ -54,14 +54,19 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   const found = states.findIndex((each) => each.includes('sustained'));
   const [fewer = 1, enough = 1] = found < 0 ? [] : [engines[found - 1], engines[found]];
   if (enough > fewer + 1 || (found === 0 && enough > 1)) return `Fewer than ${enough} engines may be enough: run again with --engines ${between(fewer, enough)}.`; // prettier-ignore
+  if (found >= 0 && plan.seeds.length < SEEDS)
+    return `So few seeds hardly tell where enough begins: run again with --engines ${fewer}..${enough + 1} --seed 1..${SEEDS}.`;
   const most = engines.at(-1) ?? 0;
   const isNone = states.every((each) => each.every((state) => state === 'overloaded'));
   return isNone ? `None of these numbers is enough: run again with --engines ${[2, 4, 8].map((times) => times * most).join(',')}.` : undefined; // prettier-ignore
 }
 
+/** Seeds that tell where a load begins to be sustained. */
+const SEEDS = 8;
+
 /** The whole numbers from one to another, or five of them. */
 const between = (low: number, high: number): string =>
-  high - low > 8 ? [0, 1, 2, 3, 4].map((part) => Math.round(low + (part * (high - low)) / 4)).join(',') : `${low}..${high}`; // prettier-ignore
+  high - low > 8 ? [0, 1, 2, 3, 4].map((part) => Math.round(low * (high / low) ** (part / 4))).join(',') : `${low}..${high}`; // prettier-ignore
 
 /** Numbers of engines, if nothing else around the settings varies at one rate; else none. */
 export function enginesOf({ lists, variants }: Plan): readonly number[] {

@@ -155,12 +155,14 @@ function priceOf({ p99s, times }: Tried, margin: number): Price {
  * on it always is. `choice` is its place in the list; 0: nothing is better than the first.
  * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
  * @param preferred one that is better somewhere, to be taken before others
+ * @param sustained who sustains the highest of these places
  */
 export function breakEvenOf(
   verdicts: readonly PlaceVerdict[],
   nameOf: (choice: number) => string,
   loads?: number,
   preferred?: number,
+  sustained = 'it sustains',
 ): { choice: number; sentence: string } {
   const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
   const firsts = (choice: number) => verdicts.filter(({ better }) => better[0] === choice).length;
@@ -183,11 +185,11 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice) === verdicts.length ? 'each of these' : `${count(choice)} of these ${verdicts.length}`}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
-  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that it is known to sustain`; // prettier-ignore
+  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that ${sustained}`; // prettier-ignore
   if (from === verdicts.length - 1) return say(`pays at ${place}, the ${only}`);
   if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : `from ${place} on`}`);
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
-  return say(`pays from ${place.replace(UNIT, '')} to ${last}, the highest of these loads that it is known to sustain`);
+  return say(`pays from ${place.replace(UNIT, '')} to ${last}, the highest of these loads that ${sustained}`);
 }
 
 const UNIT = / (a second|at a time)$/;

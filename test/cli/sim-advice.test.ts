@@ -87,7 +87,7 @@ describe('the advice of maitred sim', () => {
 
   it('advises no higher load where all programs came at once', async () => {
     const { document } = await json('--workload', 'chat', '--programs', '8', '--concurrency', '8', '--policy', 'pass-through,plas'); // prettier-ignore
-    expect(document.advice).toEqual([expect.stringMatching(/: all programs ran at the same time\. Raise --programs\.$/)]); // prettier-ignore
+    expect(document.advice).toEqual([expect.stringMatching(/: all programs ran at the same time: run again with --programs 200\.$/)]); // prettier-ignore
   });
 
   it('answers with more load alone where hardly a call waited, not with more seeds too', async () => {

@@ -31,16 +31,19 @@ it('tells on how many engines each setting sustains the load', () => {
 
 it('searches between the numbers of engines for the fewest that are enough', () => {
   const times = { count: 300, mean: 10, p50: 10, p95: 10, p99: 10 };
-  const told = (engines: readonly number[], enough: number) => {
+  const told = (engines: readonly number[], enough: number, seeds = 8) => {
     const lists = { engines, policy: ['plas'], balancer: ['sticky'] } as const;
     const variants = combinationsOf(lists).map((values) => ({ values, policy: 'plas', balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 } })); // prettier-ignore
-    const plan = { lists, variants, seeds: [1], programs: 300, isExact: false, margin: 0.02 } as unknown as Plan;
-    const runs = engines.map((count, variant) => ({ variant, seed: 1, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: count < enough, programs: 3000, calls: 9000, engine_waits: 9000 }) as unknown as RunReport); // prettier-ignore
+    const plan = { lists, variants, seeds: Array.from({ length: seeds }, (_, at) => at), programs: 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
+    const runs = engines.flatMap((count, variant) => plan.seeds.map((seed) => ({ variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: count < enough, programs: 3000, calls: 9000, engine_waits: 9000 }) as unknown as RunReport)); // prettier-ignore
     return recommend(plan, runs)!.sentence.split('\n').at(-1);
   };
   expect(told([1, 2, 4], 3)).toBe('Fewer than 4 engines may be enough: run again with --engines 2..4.');
   expect(told([2, 4], 1)).toBe('Fewer than 2 engines may be enough: run again with --engines 1..2.');
-  expect(told([4, 32], 5)).toBe('Fewer than 32 engines may be enough: run again with --engines 4,11,18,25,32.');
+  expect(told([4, 32], 5)).toBe('Fewer than 32 engines may be enough: run again with --engines 4,7,11,19,32.');
+  expect(told([1, 2], 2, 2)).toBe(
+    'So few seeds hardly tell where enough begins: run again with --engines 1..3 --seed 1..8.',
+  );
   expect(told([1, 2], 2)).toBe('To learn whether plas pays, compare --policy pass-through,plas.');
 });
 

@@ -21,6 +21,7 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --rate 1 --concurrency 2',
     '--workload mixed --trace a.jsonl --rate 1',
     '--workload examples/programs.jsonl --rate 1',
+    '--workload mixed --rate 1 --policy pass-through --window 8,16',
     '--workload mixed --rate 1 --format weka',
     '--workload mixed --trace-speed 2',
     '--workload mixed --rate 1 --trace-speed 2',
@@ -63,7 +64,7 @@ describe('maitred sim with wrong usage', () => {
 
   it.each([
     [
-      '--concurrency 2 --policy pass-through --gate 0.5,1 --foresight declared',
+      '--concurrency 2 --policy pass-through --gate 0.5 --foresight declared',
       /--gate, --foresight: no effect under pass-through/,
     ],
     ['--concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],

@@ -42,7 +42,7 @@ describe('the verdict over several loads', () => {
   it('is an answer, what each setting sustains, and a line for each load', () => {
     const { sentence, choice } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
-      'plas pays at 0.2 a second, the highest of these loads that it is known to sustain.',
+      'plas pays at 0.2 a second, the highest of these loads that most seeds sustain.',
       'Sustained with 300 programs: up to 0.2 a second.',
       'At 0.1 a second: no difference.',
       expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster: 0\.70 \(0\.70–0\.70\)\.$/),
@@ -309,7 +309,7 @@ describe('what runs leave open', () => {
       ],
       few,
     );
-    expect(sentence).toMatch(/^plas pays at 0\.2 a second, the highest of these loads that it is known to sustain\.\nToo few programs to tell up to which load plas pays: run again with --programs \d+\./); // prettier-ignore
+    expect(sentence).toMatch(/^plas pays at 0\.2 a second, the highest of these loads that most seeds sustain\.\nToo few programs to tell up to which load plas pays: run again with --programs \d+\./); // prettier-ignore
     expect(sentence).toMatch(/\nAt 0\.4 a second: plas, programs 2\.0x faster: .*; too few programs to tell whether plas sustains it\.$/); // prettier-ignore
   });
 
