@@ -8,6 +8,6 @@ it('the README shows what its `sim` prints', async () => {
   const { code, out } = await sim(...args.split(' '));
   expect(code).toBe(0);
   const [verdict = ''] = out.split('\n');
-  expect(verdict).toMatch(/^plas: programs .* faster than pass-through/);
+  expect(verdict).toMatch(/^Take plas: programs .* faster than pass-through/);
   expect(readme).toContain(`\n${verdict}\n`);
 });
