@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { combinationsOf } from '../../cli/sim/axes.js';
 import { recommend } from '../../cli/sim/recommendation.js';
-import { steadyOf } from '../../cli/sim/loads.js';
+import { isForNothing, steadyOf } from '../../cli/sim/loads.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type { RunReport } from '../../cli/sim/worker.js';
 
@@ -71,4 +71,17 @@ it('asks for a longer run of a number at a time where a difference is small, and
   };
   expect(told(9)).toMatch(/cannot tell small differences: run again with --programs 200\.$/);
   expect([told(10), told(5), told(9, 200), told(9, 8)]).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+it('blames waiting for later first tokens only where a policy is compared with none', () => {
+  const told = (policy: readonly ('pass-through' | 'plas')[], balancer: readonly ('sticky' | 'round-robin')[]) => {
+    const lists = { concurrency: [8], policy, balancer };
+    const variants = combinationsOf(lists).map((values) => ({ values, ...values, arrivals: { type: 'closed', concurrency: 8 } })); // prettier-ignore
+    const plan = { lists, variants, seeds: SEEDS, programs: 100, isExact: false, margin: 0.02 } as unknown as Plan;
+    const times = { count: 100, mean: 10, p50: 10, p95: 10, p99: 10 };
+    const runs = variants.flatMap((_, variant) => SEEDS.map((seed) => ({ variant, seed, complete: true, failed: 0, preemptions: 0, program_seconds: times, seconds_per_token: times, ttft_seconds: { ...times, p99: 10 + 10 * variant }, slowdown: times, queue_seconds: times, programs: 100 }) as unknown as RunReport)); // prettier-ignore
+    return isForNothing(plan, runs);
+  };
+  expect(told(['pass-through', 'plas'], ['sticky'])).toBe(true);
+  expect([told(['plas'], ['sticky', 'round-robin']), told(['pass-through', 'plas'], ['sticky', 'round-robin'])]).toEqual([false, false]); // prettier-ignore
 });
