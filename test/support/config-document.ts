@@ -29,16 +29,16 @@ function choices(section: string): string {
 }
 
 function table(keys: readonly ConfigKey[]): string {
-  const head = ['Key', 'Meaning', 'Default', 'Range'];
+  const head = ['Key', 'Meaning', 'Default'];
   return [head, head.map(() => '---'), ...keys.map(cells)].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 function cells(key: ConfigKey): string[] {
   const { note } = key;
   const marks = [note.secret && ' *Secret.*', note.restart && ' *Restart.*'].filter(Boolean).join('');
-  const [value, source] = [defaultOf(key), sourceOf(note.source)];
+  const [value, source] = [defaultOf(key) + othersOf(key), sourceOf(note.source)];
   const origin = value === '' || source === '' ? source : ` (${source})`;
-  return [code(key.path), note.description + marks, value + origin, rangeOf(jsonSchema(key)).replace(/^text$/, '')];
+  return [code(key.path), note.description + marks, value + origin];
 }
 
 /** Keys of engines that sources take too. */
@@ -64,28 +64,20 @@ function defaultOf({ note, schema }: ConfigKey): string {
 }
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
-const jsonSchema = (key: ConfigKey) => z.toJSONSchema(key.schema, { io: 'input' });
 
-function rangeOf(schema: JsonSchema): string {
-  if (schema.anyOf !== undefined) return schema.anyOf.map((option) => rangeOf(option)).join(' or ');
-  if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
-  if (schema.const !== undefined) return code(schema.const);
-  if (schema.minimum !== undefined) return `${schema.minimum}–${schema.maximum!}`;
-  if (schema.type === 'boolean') return '';
-  if (schema.type === 'array')
-    return `list${schema.minItems === undefined ? '' : `, at least ${schema.minItems}`}${listed(schema)}`;
-  if (schema.type === 'object')
-    return isMapping(schema.additionalProperties) ? 'a mapping by name' : 'a number by name';
-  if (schema.minLength !== undefined && schema.minLength > 1) return `at least ${schema.minLength} characters`;
-  return schema.type === 'null' ? 'null' : 'text';
+/** The words that may be chosen, but for those of the default and the meaning. What refuses a number tells its range. */
+function othersOf({ schema, note }: ConfigKey): string {
+  const json = z.toJSONSchema(schema, { io: 'input' });
+  const chosen = [json.default].flat();
+  const others = wordsOf(json).filter(
+    (word) => !chosen.includes(word as never) && !note.description.includes(code(word)),
+  );
+  return others.length === 0 ? '' : `, or ${others.map(code).join(', ')}`;
 }
 
-const isMapping = (each: JsonSchema['additionalProperties']): boolean =>
-  typeof each === 'object' && each.type === 'object';
-
-function listed({ items }: JsonSchema): string {
-  const words = (items as JsonSchema).enum;
-  return words === undefined ? '' : ` of ${words.map(code).join(', ')}`;
+function wordsOf({ anyOf = [], items, enum: words = [], const: word }: JsonSchema): unknown[] {
+  const inner = [...anyOf, ...(items === undefined ? [] : [items as JsonSchema])] as JsonSchema[];
+  return [...words, ...(word === undefined ? [] : [word]), ...inner.flatMap(wordsOf)];
 }
 
 const code = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
