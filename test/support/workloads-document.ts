@@ -12,7 +12,6 @@ const TITLES = [
   'calls a program',
   'prompt tokens a call',
   'output tokens a call',
-  'output tokens a program',
   'seconds of gaps on the longest way',
 ] as const;
 
@@ -50,7 +49,7 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 function keysTable(schema: z.ZodType, prefix: string, leaves: readonly string[] = []): string {
   const rows = rowsOf(z.toJSONSchema(schema, { io: 'input' }), prefix, leaves);
-  return table([['Key', 'Meaning', 'Default', 'Range'], ...rows]);
+  return table([['Key', 'Meaning', 'Default'], ...rows]);
 }
 
 function rowsOf({ properties = {}, required = [] }: JsonSchema, prefix: string, leaves: readonly string[]): string[][] {
@@ -58,7 +57,8 @@ function rowsOf({ properties = {}, required = [] }: JsonSchema, prefix: string, 
     const schema = given as JsonSchema;
     if (name === 'kind' || name === 'source') return [];
     const path = prefix + name;
-    const row = [code(path), schema.description ?? '', defaultOf(schema, required.includes(name)), rangeOf(schema)];
+    const size = schema.anyOf === undefined ? '' : ' *Size.*';
+    const row = [code(path), schema.description! + size, defaultOf(schema, required.includes(name))];
     // The keys of a sub-agent are those of an agent, and those of its one system prompt those of `system[]`.
     if (leaves.includes(name) || name === 'subAgent' || (name === 'system' && schema.items === undefined)) return [row];
     const items = schema.items as JsonSchema | undefined;
@@ -70,17 +70,6 @@ function defaultOf(schema: JsonSchema, isRequired: boolean): string {
   if (schema.default !== undefined) return code(JSON.stringify(schema.default));
   return isRequired ? 'required' : 'none';
 }
-
-function rangeOf(schema: JsonSchema): string {
-  const [number] = schema.anyOf ?? [];
-  if (number !== undefined) return `size, ${bounds(number)}`;
-  if (schema.type === 'array') return `list of at most ${schema.maxItems!}`;
-  if (schema.type === 'object') return 'mapping';
-  return schema.type === 'string' ? 'name' : bounds(schema);
-}
-
-const bounds = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
-  `${minimum ?? `>${exclusiveMinimum!}`}–${maximum!.toLocaleString('en-US')}`;
 
 function table([head, ...rows]: readonly (readonly string[])[]): string {
   return [head!, head!.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
