@@ -17,20 +17,19 @@ const [SLOW, FAST] = [{ steps: 8, calls: 10 }, { steps: 4, calls: 30 }]; // pret
 /** Share of the last two minutes' rise that the last minute must have: a burst rises once, and then stays or falls. */
 const RISE_SHARE = 0.25;
 
-/** The present rise, from the low point at which it began; undefined: there is none, or it is small. */
+/** The present rise, from the low point at which it began; undefined: there is none, or it was always small. Once told, it is told to its end. */
 export function growthOf(past: Past, nowWaiting: number): Growth | undefined {
   const levels = past.slice(past.lastIndexOf(null) + 1) as readonly number[];
   const level = (at: number) => levels[at] ?? 0;
   let at = levels.length - 1;
   while (at >= LULL_STEPS && level(at) > level(at - LULL_STEPS)) at -= 1;
-  const lull = levels.slice(Math.max(0, at - LULL_STEPS), at + 1);
-  const from = Math.min(...lull);
-  const steps = levels.length - levels.lastIndexOf(from, at);
-  const rise = nowWaiting - from;
-  const isLarge = [SLOW, FAST].some((least) => steps >= least.steps && rise >= least.calls);
-  const [twoMinutesAgo, minuteAgo] = [level(levels.length - 4), level(levels.length - 2)];
-  const isOn = nowWaiting - minuteAgo >= RISE_SHARE * (nowWaiting - twoMinutesAgo);
-  return isLarge && isOn && nowWaiting >= FACTOR_MIN * from ? { minutes: Math.floor(steps / 2), from } : undefined;
+  const from = Math.min(...levels.slice(Math.max(0, at - LULL_STEPS), at + 1));
+  const low = levels.lastIndexOf(from, at);
+  const wasLarge = levels.some((mean, end) => {
+    const isLarge = [SLOW, FAST].some(({ steps, calls }) => end >= low + steps && mean >= from + calls);
+    return isLarge && mean >= FACTOR_MIN * from && mean - level(end - 2) >= RISE_SHARE * (mean - level(end - 4));
+  });
+  return wasLarge && nowWaiting > from ? { minutes: Math.floor((levels.length - low) / 2), from } : undefined;
 }
 
 /** The same steps of several gateways. A part of the time that this one does not know stays unknown. */
