@@ -15,12 +15,13 @@ import {
   servedSchema,
   type Config,
 } from '../sidecar/config/index.js';
+import { SET_KEY } from '../sidecar/admin/status.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
 import { listenFindings } from './doctor/settings.js';
 import { warnOfConfig } from './config.js';
-import { NOT_ENGINE, SET_KEY, warning, type Finding } from './doctor/finding.js';
+import { NOT_ENGINE, warning, type Finding } from './doctor/finding.js';
 import { LOOK_MS } from '../sidecar/engines/examine.js';
 import { VERSION } from '../sidecar/version.js';
 import { checkWritable } from './files.js';

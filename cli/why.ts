@@ -22,9 +22,9 @@ export function addWhyCommand(program: Command): void {
       const client = adminClient(why, flags);
       const program = id ?? (await longestWaiting(client, query));
       // Where no call waits, there may be no engine to take one.
-      const body = program === undefined ? { text: ((await client.json('/gateway')) as GatewayState).status.text } : await explained(client, program, query); // prettier-ignore
-      const { text = '' } = body as { text?: string };
-      const [answer = '', ...details] = plain(text).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
+      const body = program === undefined ? ((await client.json('/gateway')) as GatewayState).status : await explained(client, program, query); // prettier-ignore
+      const { text = '', helps = '' } = body as { text?: string; helps?: string };
+      const [answer = '', ...details] = plain(`${text}\n${helps}`.trim()).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
       const isBold = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
       const lines = [isBold ? `\u001B[1m${answer}\u001B[0m` : answer, ...details];
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${lines.join('\n')}\n`);

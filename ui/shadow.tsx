@@ -23,7 +23,6 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
 export function Shadow() {
   const latest = totals.value?.shadow;
   const isMade = gateway.value?.estimates === true;
-  const loss = gateway.value?.status.parts.find(({ about }) => about === 'gain');
   return (
     <div>
       <h3>Does it help?</h3>
@@ -34,7 +33,6 @@ export function Shadow() {
           {textOf(pool, latest)}
         </p>
       ))}
-      {loss?.remedy !== undefined && <p class={loss.level === 'warn' ? 'warn' : 'quiet'}>What helps: {loss.remedy}.</p>}
       <p class="quiet">
         {!isMade
           ? 'No estimate is made: shadow.enabled is false.'

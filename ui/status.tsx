@@ -1,5 +1,4 @@
 import { useEffect } from 'preact/hooks';
-import type { GatewayState } from '../sidecar/admin/answers.js';
 import { connection, gateway, troubleOf } from './state.js';
 
 const ICONS = {
@@ -9,23 +8,13 @@ const ICONS = {
 };
 
 const lost = (trouble: string) =>
-  ({ level: 'bad', parts: [{ level: 'bad', text: `${trouble} What is below is its last state.` }], title: 'Unreachable' }) as const; // prettier-ignore
-
-type Part = Pick<GatewayState['status']['parts'][number], 'level' | 'text'> &
-  Partial<GatewayState['status']['parts'][number]>;
-
-/** As a sentence, where something is wrong. That of the estimate stands beside it. */
-const remedyOf = ({ about, level, remedy }: Part): string[] =>
-  level === 'good' || about === 'gain' || remedy === undefined
-    ? []
-    : [`${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`];
+  ({ level: 'bad', parts: [{ level: 'bad', text: `${trouble} What is below is its last state.` }], title: 'Unreachable', helps: '' }) as const; // prettier-ignore
 
 /** Is something wrong; who waits, and for what? In the gateway's words; also in the title and the icon of the tab. */
 export function StatusLine() {
   const trouble = troubleOf(connection.value);
   const status = trouble === undefined ? gateway.value?.status : lost(trouble);
-  const { level = 'good', parts = [], title = '' } = status ?? {};
-  const remedies = new Set(parts.flatMap(remedyOf));
+  const { level = 'good', parts = [], title = '', helps = '' } = status ?? {};
   useEffect(() => {
     document.title = title === '' ? 'maitred' : `${title} – maitred`;
     document.querySelector<HTMLLinkElement>('link[rel=icon]')?.setAttribute('href', ICONS[level]);
@@ -35,7 +24,7 @@ export function StatusLine() {
       {parts.map(({ level: own, text }) => (
         <span class={own}>{text} </span>
       ))}
-      {remedies.size > 0 && <small class="quiet">{[...remedies].join(' ')}</small>}
+      {helps !== '' && <small class="quiet">{helps}</small>}
     </p>
   );
 }

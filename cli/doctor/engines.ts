@@ -1,3 +1,4 @@
+import { DEAD_ENGINE, SET_KEY, wantsKey } from '../../sidecar/admin/status.js';
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { AT_ZERO } from '../../sidecar/discovery/discovery.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';
@@ -7,7 +8,7 @@ import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { NotAnEngine } from '../../sidecar/engines/index.js';
 import { integer } from '../../text/index.js';
 import { OWN_NAME } from '../advice.js';
-import { DEAD_ENGINE, NOT_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
+import { NOT_ENGINE, SET_CAPACITY, SET_MODELS, broken, note, ok, warning, when, type Finding } from './finding.js';
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {

@@ -1,7 +1,5 @@
 /* Remedies that several findings share. */
-export const DEAD_ENGINE = 'start it, or correct its url; calls for its models wait or fail meanwhile';
 export const NOT_ENGINE = 'correct engines[].url: it is the address where the engine’s /v1/models answers';
-export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 export const SET_CAPACITY = 'set engines[].capacityTokens to the size that the engine’s own log tells';
 export const SET_GATE = 'leave admission.gate out, unless programs end faster without it';
 export const SET_MODELS = 'correct engines[].models, or leave it out: calls for a model that it lacks fail';
@@ -15,9 +13,6 @@ export interface Finding {
   /** Lines of a file around the fault. */
   readonly excerpt?: readonly string[] | undefined;
 }
-
-/** Whether an engine is down because it wants a key, or another one. */
-export const wantsKey = (reason: string): boolean => /answered 40[13]$/.test(reason);
 
 const of =
   (level: Finding['level']) =>

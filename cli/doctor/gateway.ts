@@ -1,4 +1,5 @@
 import type { EngineList, GatewayState, IdentitySources } from '../../sidecar/admin/answers.js';
+import { downRemedy } from '../../sidecar/admin/status.js';
 import type { Config } from '../../sidecar/config/index.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isServing } from '../../sidecar/engines/index.js';
@@ -6,7 +7,7 @@ import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { OWN_NAME } from '../advice.js';
 import { someOf, twinFindings } from './engines.js';
-import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
+import { SET_CAPACITY, SET_MODELS, broken, note, ok, warning, when, type Finding } from './finding.js';
 import { idleFindings } from './settings.js';
 
 /** Calls from which a share says something. */
@@ -28,7 +29,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
       ...[...about('gateway'), ...about('gain')].map(({ about, level, text, remedy }) => ({ good: note, warn: warning, bad: broken })[level](about, text, remedy)),
       // The file may have them too.
       ...idle.filter(({ subject, found }) => !told.some((each) => each.subject === subject && each.found === found)),
-      ...about('engines').slice(-1).map((sum) => upFinding(engines, sum)),
+      ...about('engines').slice(-1).map(upFinding),
       ...unservedFindings(engines),
       ...twinFindings(engines),
       ...strangerFindings(engines, own),
@@ -63,12 +64,9 @@ function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], 
   ];
 } // prettier-ignore
 
-function upFinding(engines: readonly Row[], { level, text }: Part): Finding {
-  if (level !== 'bad') return ok('gateway', text);
-  if (engines.length === 0) return broken('gateway', text, `${OWN_NAME} engines add URL`);
-  // An engine that is down has a finding of its own.
-  return engines.every(isAway) ? broken('gateway', text, `${OWN_NAME} engines undrain ${engines[0]?.id}`) : note('gateway', text); // prettier-ignore
-}
+/** An engine that is down has a finding of its own. */
+const upFinding = ({ level, text, remedy }: Part): Finding =>
+  (level !== 'bad' ? ok : remedy === undefined ? note : broken)('gateway', text, remedy);
 
 /** Models whose calls fail at once, as all their engines are taken out of service; of all models, the gateway’s own finding says so. */
 function unservedFindings(engines: readonly Row[]): Finding[] {
@@ -85,8 +83,7 @@ function unservedFindings(engines: readonly Row[]): Finding[] {
 function engineFindings(engine: Row): Finding[] {
   const { id, state, unlisted_models: unlisted, capacity_tokens: capacity, down_reason: reason } = engine;
   const subject = `gateway’s engine ${id}`;
-  if (state === 'down')
-    return [broken(subject, `is down: ${reason ?? 'no reason is known'}`, wantsKey(reason ?? '') ? SET_KEY : `${DEAD_ENGINE}; restart it if it is stuck`)]; // prettier-ignore
+  if (state === 'down') return [broken(subject, `is down: ${reason ?? 'no reason is known'}`, downRemedy(engine))];
   if (!isServing(engine)) return [note(subject, `is ${state}`)];
   return [
     ...when(unlisted.length > 0, warning(subject, `does not list ${unlisted.join(', ')}`, SET_MODELS)),

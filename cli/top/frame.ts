@@ -35,12 +35,9 @@ function headsOf(url: string, { gateway, queue, programs, filter, offset, total 
   // Batches and the cluster follow the sentence on waiting calls.
   const upToWaits = /^.*? waits?\b.*?\.(?= |$)/.exec(status?.text ?? '')?.[0];
   const brief = queue?.waiting === undefined ? status?.text : [status?.title && !status.title.endsWith(' waiting') && `${status.title}.`, waitsInShort(queue)].filter(Boolean).join(' '); // prettier-ignore
-  const { parts = [] } = status ?? {};
-  const remedies = new Set(parts.flatMap(({ level, remedy }) => (level === 'good' ? [] : (remedy ?? []))));
-  const helps = [...remedies].map((remedy) => `What helps: ${remedy}.`).join(' ');
   const more = [demo && `Demo: ${demo.ended} of ${demo.total} ended.`, policy && `Policy ${policy}.`];
   return [
-    [named, status?.text, helps, ...more],
+    [named, status?.text, status?.helps, ...more],
     [named, status?.text, ...more],
     [named, status?.text],
     [named, upToWaits ?? status?.text],

@@ -234,6 +234,8 @@ export interface GatewayState {
   /** Is something wrong; who waits, and for what? In words, and in short: '' if nothing calls for a look. */
   readonly status: StatusPart & {
     readonly title: string;
+    /** The remedies where something is wrong; '' otherwise. */
+    readonly helps: string;
     /** The sentences of `text`, each with its level, and what to do; the level of all is the worst. */
     readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
   };

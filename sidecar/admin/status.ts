@@ -9,6 +9,16 @@ import { WAITED_FOR } from './run-words.js';
 
 export const DOWN_SHOWN = 5;
 
+export const DEAD_ENGINE = 'start it, or correct its url; calls for its models wait or fail meanwhile';
+export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
+
+/** Whether an engine is down because it wants a key, or another one. */
+export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
+
+/** The remedy of one that is down. */
+export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>): string =>
+  wantsKey(reason) ? SET_KEY : `${DEAD_ENGINE}; restart it if it is stuck`;
+
 /** Causes of waiting when something is wrong; while all is well, calls wait for room and for calls ahead. */
 const TROUBLES = ['no_engine', 'retry', 'refused', 'resting', 'probation'] as const;
 
@@ -57,11 +67,11 @@ export function statusOf(
     ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : [], 'it ends once its calls have: send further ones to another gateway'),
     ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
-    ...said('engines', 'bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
+    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', [troubleInWords(engine)], downRemedy(engine))),
     ...said('engines', 'good', awayInWords(away)),
     ...(engines.length === 0
-      ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
-      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
+      ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? undefined : 'add one: maitred engines add URL')
+      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
     ...said('gateway', 'warn', growth === undefined ? [] : [`The queue has grown for ${counted(growth.minutes, 'minute')}, from ${counted(growth.from, 'call')} to ${count(online)}.`], 'add engines, or let clients send less; maitred sim tells how many engines a load needs'),
     ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
@@ -71,6 +81,7 @@ export function statusOf(
     ...said('clients', 'good', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
   ]; // prettier-ignore
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
+  const remedies = new Set(parts.flatMap(({ level, remedy }) => (level === 'good' ? [] : (remedy ?? []))));
   return {
     level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
     title:
@@ -78,6 +89,7 @@ export function statusOf(
       failures?.title ??
       (growth !== undefined ? 'Queue grows' : online > 0 ? `${count(online)} waiting` : ''),
     text: parts.map(({ text }) => text).join(' '),
+    helps: [...remedies].map((remedy) => `What helps: ${remedy}.`).join(' '),
     parts,
   };
 }

@@ -88,11 +88,8 @@ describe('a frame', () => {
     const [wide = ''] = frame({ ...SCENE, snapshot }, 200);
     const programs = 'gateway:8080: 345 programs, shown 11 to ';
     expect(wide.trimEnd()).toBe(`${programs}12. ${text} Demo: 14 of 80 ended. Policy plas.`);
-    const parts = [{ level: 'warn', remedy: 'add engines' }, { level: 'good', remedy: 'none' }, { level: 'bad' }];
-    const helped = await snapshotOf([program('a')], 345, { '/gateway': { status: { text, parts } } });
-    expect(frame({ ...SCENE, snapshot: helped }, 200)[0]?.trimEnd()).toBe(
-      `${programs}11. ${text} What helps: add engines.`,
-    );
+    const helped = await snapshotOf([program('a')], 345, { '/gateway': { status: { text, helps: 'Add engines.' } } });
+    expect(frame({ ...SCENE, snapshot: helped }, 200)[0]?.trimEnd()).toBe(`${programs}11. ${text} Add engines.`);
     const [one, two, titles] = frame({ ...SCENE, snapshot }, 40, 2);
     expect([one, two]).toEqual([
       'gpu-2 is down (connection refused). 1 of',

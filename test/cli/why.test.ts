@@ -18,14 +18,14 @@ describe('maitred why', () => {
     expect(JSON.parse(json.out)).toMatchObject({ program: { id: 'my task: 1', active: [] } });
   });
 
-  it('names what is down where no call waits because none is taken', async () => {
+  it('names what is down, and what helps, where no call waits because none is taken', async () => {
     const { url } = await world([]);
-    expect((await run(['why', '--url', url])).out).toBe('There is no engine. No call waits.\n');
+    expect((await run(['why', '--url', url])).out).toBe('There is no engine. No call waits.\nWhat helps: add one: maitred engines add URL.\n'); // prettier-ignore
     const engine = await fakeEngine();
     const drained = await world([engine]);
     await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain`, { method: 'POST' });
     const { out } = await run(['why', '--url', drained.url]);
-    expect(out.replaceAll('\n', ' ')).toBe(`${engine.id} is drained: it takes no calls until it is returned to service. 0 of 1 engine up. No call waits. `); // prettier-ignore
+    expect(out.replaceAll('\n', ' ')).toBe(`${engine.id} is drained: it takes no calls until it is returned to service. 0 of 1 engine up. No call waits. What helps: return it to service: maitred engines undrain ${engine.id}. `); // prettier-ignore
   });
 
   it('tells how a program ended', async () => {

@@ -166,13 +166,17 @@ it('warns of a queue that grows', () => {
   expect(text).toMatch(/ 3 wait in the background: 2 for KV cache, 1 for the window\.$/);
 });
 
-it('names drained engines together, and those that drain one by one', () => {
+it('names drained engines together, those that drain one by one, and what helps those that are down', () => {
   const parts = { draining: false, untilRestart: [], fleet: { awaited: new Set() }, config: { admission: {} } };
   const queue = { waiting: 0, background: 0, waiting_for: {} };
   const told = (...states: string[]) => {
     const engines = states.map((state, at) => ({ id: `e${at}`, state, in_flight: 0, text: `Is ${state}.` }));
-    return statusOf(parts as never, { engines, queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } } as never).text; // prettier-ignore
+    const { text, helps } = statusOf(parts as never, { engines, queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } } as never); // prettier-ignore
+    return `${text} ${helps}`.trim();
   };
+  expect(told('down', 'down')).toMatch(
+    /^e0 is down\. e1 is down\. 0 of .* waits\. What helps: start it, or [^.]*stuck\.$/,
+  );
   expect(told('up', 'drained', 'draining')).toBe('e1 is drained. e2 is draining. 1 of 3 engines up. No call waits.');
   expect(told('drained', 'draining', 'drained', 'up')).toBe(
     'e1 is draining. e0, e2 are drained: they take no calls until they are returned to service. 1 of 4 engines up. No call waits.',

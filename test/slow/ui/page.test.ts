@@ -91,7 +91,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
     await see(/^1 of 3 calls failed in the last 5 min with engine_404/);
     expect(await page.locator('.status .warn').count()).toBe(1);
-    await see('Look up in docs/OPERATIONS.md#errors what each code asks for.');
+    await see('What helps: look up in docs/OPERATIONS.md#errors what each code asks for.');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('warn');
     await see('of 3 calls: 1 engine_404');
     await see('No figure: no engine is in service.');
