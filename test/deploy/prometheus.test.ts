@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { configSchema } from '../../sidecar/config/index.js';
 import { dashboardExpressions, readAlerts, readDashboard } from '../support/deployed.js';
 import { folderOf } from '../support/folder.js';
-import { documentedMetrics, unknownIn } from '../support/promql.js';
+import { documentedExpressions, documentedMetrics, unknownIn } from '../support/promql.js';
 import { NO_PROMTOOL, asRules, hasPromtool, promtool } from '../support/promtool.js';
 import { ROOT, readText } from '../support/tree.js';
 
@@ -13,7 +13,7 @@ const metrics = documentedMetrics();
 const dashboard = readDashboard();
 const alerts = readAlerts();
 const expressions = [
-  ...metrics.flatMap(({ name, example: expr }) => (expr === undefined ? [] : [{ title: `METRICS.md ${name}`, expr }])),
+  ...documentedExpressions(),
   ...dashboardExpressions(dashboard),
   ...alerts.map(({ alert, expr }) => ({ title: alert, expr })),
 ];

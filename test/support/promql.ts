@@ -1,26 +1,32 @@
 import { readText } from './tree.js';
 
-/** A row of docs/METRICS.md. */
+/** A series of docs/METRICS.md. */
 export interface DocumentedMetric {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
-  /** An expression, where one is told. */
-  readonly example: string | undefined;
 }
 
+/** Names end in `_total` for counters alone; the list marks histograms. */
 export function documentedMetrics(): DocumentedMetric[] {
-  return readText('docs/METRICS.md')
-    .split('\n')
-    .flatMap((line) => {
-      const cells = line.split('|').map((cell) => cell.trim());
-      const [, name = '', type = '', labels = '', question = ''] = cells;
-      if (!['counter', 'gauge', 'histogram'].includes(type)) return [];
-      const plain = (cell: string) => cell.replaceAll('`', '');
-      const example = /`([^`]+)`$/.exec(question)?.[1];
-      return [{ name: plain(name), type, labels: plain(labels).split(', ').filter(Boolean), example }];
-    });
+  const listed = chapter('All series').matchAll(/`((?:maitred|process|nodejs)_\w+)(?:\{(.+?)\})?`( \(histogram\))?/g);
+  return [...listed].map(([, name = '', labels = '', histogram]) => {
+    const type = name.endsWith('_total') ? 'counter' : 'gauge';
+    return { name, type: histogram === undefined ? type : 'histogram', labels: labels.split(', ').filter(Boolean) };
+  });
 }
+
+/** The expressions that docs/METRICS.md tells, with the question that each answers. */
+export const documentedExpressions = (): { readonly title: string; readonly expr: string }[] =>
+  [...chapter('Expressions').matchAll(/^\| (.+?) +\| `(.+)` +\|$/gm)].map(([, title = '', expr = '']) => ({
+    title,
+    expr,
+  }));
+
+const chapter = (title: string): string =>
+  readText('docs/METRICS.md')
+    .split(/^## /m)
+    .find((each) => each.startsWith(title)) ?? '';
 
 /** Series of Prometheus itself, and the labels that it gives to all. */
 const TARGET_SERIES = ['up'];
