@@ -73,12 +73,11 @@ export class Engine {
   readonly batch = new Batch();
   readonly stepTime = new StepTime();
   /** Mean load of the batch, and the step in which that was read. */
-  #loadTokens = 0;
+  #meanTokens = 0;
   #loadStep = 0;
   readonly running = new Set<Call>();
-  /** Context tokens of its running calls, and of the calls bound to it. */
-  runningTokens = 0;
-  boundTokens = 0;
+  /** Tokens of running and of bound calls, for load balancing. */
+  loadTokens = 0;
   others = UNSHARED;
   readonly bound = new WaitQueue<Call>();
   finishedAtMs = -Infinity;
@@ -131,7 +130,7 @@ export class Engine {
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
     if (config.retention === this.#retention) return;
     this.#retention = config.retention;
-    this.workingSet.retention = makeRetention(config.retention);
+    this.workingSet.claims.retention = makeRetention(config.retention);
   }
 
   leave(state: 'lost' | 'draining', nowMs: number): void {
@@ -198,27 +197,23 @@ export class Engine {
     const savedMs = workingSet.hostTokens > 0 ? Math.max(0, computed - loaded) : computed;
     const fillMs = ((this.capacityTokens ?? 0) + workingSet.hostTokens) * savedMs;
     const leastMs = WORTH_OF_RUNNING * this.#meanLoadTokens(stepOf(nowMs, halfLifeMs)) * savedMs;
-    const least = workingSet.retention.isByFillAlone === true ? 0 : Math.min(WORTH_HALF_LIVES * halfLifeMs, leastMs);
+    const least =
+      workingSet.claims.retention.isByFillAlone === true ? 0 : Math.min(WORTH_HALF_LIVES * halfLifeMs, leastMs);
     const worthMs = Math.max(least, HOLDING_SHARE * fillMs);
     workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 
   #meanLoadTokens(step: number): number {
     const share = Math.min(1, Math.abs(step - this.#loadStep) / LOAD_STEPS);
-    this.#loadTokens += share * (this.batch.loadTokens - this.#loadTokens);
+    this.#meanTokens += share * (this.batch.loadTokens - this.#meanTokens);
     this.#loadStep = step;
-    return this.#loadTokens;
+    return this.#meanTokens;
   }
 
   /** Milliseconds until a token of a prompt is in the KV cache. @param prefillMs used until it was measured */
   prices(prefillMs: number): { readonly computed: number; readonly loaded: number } {
     const computed = this.#prefill.msPerToken ?? prefillMs;
     return { computed, loaded: this.#prefill.hostMsPerToken ?? this.#toldMsPerToken ?? HOST_PRICE * computed };
-  }
-
-  /** Tokens of running and of bound calls, for load balancing. */
-  get loadTokens(): number {
-    return this.runningTokens + this.boundTokens;
   }
 
   get inFlight(): number {

@@ -34,22 +34,14 @@ const GROWTH_SHARE_MAX = 1 / 16;
  */
 export class WorkingSet {
   readonly contents = new CacheContents();
-  readonly #claims: IdleClaims;
-  readonly #inUse = new ContextsInUse();
+  readonly claims: IdleClaims;
+  readonly inUse = new ContextsInUse();
   /** Contexts that each call in flight has displaced, to be restored if it leaves `nothing`. */
   readonly #displaced = new Map<Call, DisplacedContexts>();
   readonly #countedShared = new SharedHoldings();
 
   constructor(retention: RetentionPolicy) {
-    this.#claims = new IdleClaims(retention, this.#countedShared);
-  }
-
-  get retention(): RetentionPolicy {
-    return this.#claims.retention;
-  }
-
-  set retention(retention: RetentionPolicy) {
-    this.#claims.retention = retention;
+    this.claims = new IdleClaims(retention, this.#countedShared);
   }
 
   get hostTokens(): number {
@@ -61,28 +53,24 @@ export class WorkingSet {
     if (tokens === 0) for (const context of this.contents.onHost) this.#drop(context);
   }
 
-  get activeCountedTokens(): number {
-    return this.#inUse.countedTokens;
-  }
-
   /** R_e in tokens: active contexts and claims, as of the last `settle`. */
   get workingSetTokens(): number {
-    return this.#inUse.tokens + this.#claims.tokens + this.#countedShared.tokens;
+    return this.inUse.tokens + this.claims.tokens + this.#countedShared.tokens;
   }
 
   /** Tokens of all gateways' active contexts. With a host without growth to come: it pushes out nothing for good. */
   get runningAnywhereTokens(): number {
-    return this.hostTokens === 0 ? this.#inUse.anywhereTokens : this.#inUse.runningAnywhereTokens;
+    return this.hostTokens === 0 ? this.inUse.anywhereTokens : this.inUse.runningAnywhereTokens;
   }
 
   get anywhereTokens(): number {
-    const { activeTokens, claimTokens } = this.#inUse.others;
+    const { activeTokens, claimTokens } = this.inUse.others;
     return this.workingSetTokens + activeTokens + claimTokens;
   }
 
   /** Notes the others' counted and cached tokens here. Returns the contexts that theirs have evicted. */
   share({ activeTokens, claimTokens, cachedTokens }: Others & { readonly cachedTokens: number }): Context[] {
-    this.#inUse.others = { activeTokens, claimTokens };
+    this.inUse.others = { activeTokens, claimTokens };
     this.contents.othersTokens = cachedTokens;
     return this.#pushOut();
   }
@@ -123,7 +111,7 @@ export class WorkingSet {
     if (this.get(call.program, call.thread)?.state === 'active') return 0;
     // Beside a host, the bound on what runs holds for newcomers too: a beginning that only rests is not in the KV cache.
     const restCounts = call.admissionClass === 'new' && this.hostTokens === 0;
-    const counted = restCounts ? this.#countedShared : this.#inUse.shared;
+    const counted = restCounts ? this.#countedShared : this.inUse.shared;
     return counted.missingTokens(call.family, call.sharedTokens);
   }
 
@@ -157,33 +145,33 @@ export class WorkingSet {
     if (bucket !== undefined) {
       const shared = { family: context.family, sharedTokens: context.sharedTokens };
       context.before = { bucket, countedTokens, cachedTokens, isOnHost, ...shared };
-      this.#claims.expectReturn(context);
-      this.#claims.leave(context);
+      this.claims.expectReturn(context);
+      this.claims.leave(context);
     }
     context.promptTokens = context.reservedTokens = context.countedTokens = 0;
     context.leftTokens = context.cutOffTokens = 0;
     this.contents.activate(context);
     this.contents.resize(context, 0, family, sharedTokens);
-    this.#inUse.shared.count(family, sharedTokens, 1);
-    this.#claims.recount(context);
+    this.inUse.shared.count(family, sharedTokens, 1);
+    this.claims.recount(context);
   }
 
   expectReturn(program: Program, thread: string): void {
     const context = this.get(program, thread);
-    if (context !== undefined) this.#claims.expectReturn(context);
+    if (context !== undefined) this.claims.expectReturn(context);
   }
 
   /** A call of the thread waits as a newcomer: its own claim must not keep it out. Returns true when that has made room. */
   forgoReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
     if (context?.isRetained !== true) return false;
-    this.#claims.forgo(context);
+    this.claims.forgo(context);
     return true;
   }
 
   cancelReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
-    return context !== undefined && this.#claims.endReturn(context);
+    return context !== undefined && this.claims.endReturn(context);
   }
 
   /** The call has ended here. Returns the contexts that were evicted and those that were restored. */
@@ -204,7 +192,7 @@ export class WorkingSet {
     const { calls, promptTokens, reservedTokens } = context;
     if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens, reservedTokens));
     else this.#rest(context, grown);
-    const back = left === 'nothing' && displaced !== undefined ? restore(displaced, this.contents, this.#claims) : [];
+    const back = left === 'nothing' && displaced !== undefined ? restore(displaced, this.contents, this.claims) : [];
     return [...back, ...this.#pushOut()];
   }
 
@@ -212,21 +200,21 @@ export class WorkingSet {
   #rest(context: Context, grown: Grown): void {
     const { before } = context;
     const lastTokens = context.leftTokens > 0 ? context.leftTokens : context.cutOffTokens;
-    this.#inUse.leave(context);
+    this.inUse.leave(context);
     context.before = undefined;
     this.contents.rest(context);
-    this.#claims.recount(context);
+    this.claims.recount(context);
     if (lastTokens > 0) {
       const { sharedTokens } = grown;
       const ownTokens = Math.max(context.ownTokens, lastTokens - sharedTokens);
       this.contents.resize(context, ownTokens, context.family, sharedTokens);
       context.countedTokens = this.countedTokens(grown, lastTokens);
-      this.#claims.rest(context);
+      this.claims.rest(context);
     } else if (before?.bucket !== undefined) {
       this.contents.resize(context, before.cachedTokens, before.family, before.sharedTokens);
       context.countedTokens = before.countedTokens;
       if (before.isOnHost) this.contents.offload(context);
-      this.#claims.resume(context, before.bucket, true);
+      this.claims.resume(context, before.bucket, true);
     } else this.contents.drop(context);
   }
 
@@ -239,7 +227,7 @@ export class WorkingSet {
     this.contents.rest(context);
     this.contents.resize(context, context.ownTokens, family, sharedTokens);
     context.countedTokens = this.countedTokens(of, tokens);
-    this.#claims.rest(context);
+    this.claims.rest(context);
     context.isRecorded = true;
     return this.#pushOut();
   }
@@ -254,7 +242,7 @@ export class WorkingSet {
     const contexts = this.contents.of(program);
     for (const context of contexts) {
       if (context.state === 'idle') {
-        this.#claims.expectReturn(context);
+        this.claims.expectReturn(context);
         this.#drop(context);
       } else if (isCountedElsewhere(context)) this.#resize(context, context.reservedTokens);
     }
@@ -276,7 +264,7 @@ export class WorkingSet {
     const isUnbounded = this.contents.capacityTokens === Infinity;
     const dropped = isUnbounded ? contexts : contexts.flatMap((context) => this.contents.abandon(context) ?? []);
     for (const context of dropped) {
-      this.#claims.record(context, undefined);
+      this.claims.record(context, undefined);
       this.#drop(context);
     }
     return dropped.length > 0;
@@ -294,7 +282,7 @@ export class WorkingSet {
 
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
   settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
-    const late = this.#claims.settle(stepOf(nowMs, halfLifeMs), worthSteps);
+    const late = this.claims.settle(stepOf(nowMs, halfLifeMs), worthSteps);
     // With no known capacity nothing else would ever evict them.
     if (this.contents.capacityTokens === Infinity) for (const context of late) this.#drop(context);
   }
@@ -303,7 +291,7 @@ export class WorkingSet {
     const { ownTokens, promptTokens, sharedTokens, reservedTokens, family } = context;
     const tokens = Math.max(ownTokens, promptTokens - sharedTokens) + reservedTokens;
     this.contents.resize(context, tokens, family, sharedTokens);
-    this.#inUse.resize(context, countedTokens);
+    this.inUse.resize(context, countedTokens);
   }
 
   #longestPrompt({ program, thread }: Call): number {
@@ -314,13 +302,13 @@ export class WorkingSet {
   /** Takes claims from idle contexts, longest idle first, until the working set is within the gate. */
   reclaim(gateTokens: number, displaced: DisplacedContexts = new Map()): void {
     // Fixed before: as claims go, the others' part of the gate would grow, and each gateway give up the whole excess.
-    const mostTokens = this.#inUse.ownGate(gateTokens, this.workingSetTokens);
+    const mostTokens = this.inUse.ownGate(gateTokens, this.workingSetTokens);
     const isWithin = (): boolean => this.workingSetTokens <= mostTokens;
     if (isWithin()) return;
-    for (const context of this.#claims.claimed()) {
+    for (const context of this.claims.claimed()) {
       displaced.set(context, standingOf(context));
-      this.#claims.endReturn(context);
-      this.#claims.release(context);
+      this.claims.endReturn(context);
+      this.claims.release(context);
       if (isWithin()) return;
     }
   }
@@ -337,7 +325,7 @@ export class WorkingSet {
   }
 
   #drop(context: Context): void {
-    this.#claims.leave(context);
+    this.claims.leave(context);
     this.contents.drop(context);
   }
 }

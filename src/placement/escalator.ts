@@ -3,7 +3,6 @@ import { deadlinesOf, earliest, reachedBy, type Deadlines } from '../programs/es
 import { Timers } from '../queues/timers.js';
 import { strandedAtMs } from './eligible.js';
 import type { Placement } from './placement.js';
-import { endPause } from './retry.js';
 
 /** The timers of waiting calls: each moves a call to its next states as they fall due. */
 export class Escalator {
@@ -36,7 +35,10 @@ export class Escalator {
       if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue', nowMs);
       else if (reached === 'aged') this.placement.search.age(call);
       else if (reached === 'stealable') this.placement.makeStealable(call);
-      else if (reached === 'retriable') endPause(call, this.placement);
+      else if (reached === 'retriable') {
+        call.retryAtMs = -Infinity;
+        this.placement.replace(call);
+      }
       this.watch(call);
     }
     return undefined;

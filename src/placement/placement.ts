@@ -35,10 +35,7 @@ export class Placement {
   ) {
     this.accounts = new Accounts(rules.config);
     this.queues = new WaitingCalls(this.engineTable, this.accounts);
-    this.search = new Search(this, this.engineTable, this.queues, (call) => {
-      this.withdraw(call);
-      this.enqueue(call);
-    });
+    this.search = new Search(this, this.engineTable, this.queues, (call) => this.replace(call));
   }
 
   completed({ model, dispatchedAtMs, isOversized }: Call, engine: Engine, nowMs: number): void {
@@ -107,11 +104,15 @@ export class Placement {
 
   retryOn(engine: Engine): void {
     for (const { paused } of engine.pools)
-      for (const call of [...paused]) {
-        if (holds(engine, call) || (call.failedOn.length > 0 && retriersOf(call, [engine]).length === 0)) continue;
-        this.withdraw(call);
-        this.enqueue(call);
-      }
+      for (const call of [...paused])
+        if (!holds(engine, call) && (call.failedOn.length === 0 || retriersOf(call, [engine]).length > 0))
+          this.replace(call);
+  }
+
+  /** The rules of where the call waits have changed. */
+  replace(call: Call): void {
+    this.withdraw(call);
+    this.enqueue(call);
   }
 
   withdraw(call: Call): void {
@@ -165,7 +166,7 @@ export class Placement {
     call.engine = engine;
     engine.running.add(call);
     if (call.isOversized) return;
-    engine.runningTokens += call.needTokens;
+    engine.loadTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
       engine.noteDisplacement(nowMs, this.rules.config.admission.turnMs);
     const dropped = engine.workingSet.enter(call, gateOf(engine, this.rules));
@@ -190,8 +191,7 @@ export class Placement {
     engine.batch.remove(call, nowMs);
     this.accounts.runs(call.turn, -1);
     this.#settling.unsettle(engine);
-    engine.runningTokens -= call.needTokens;
-    invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
+    engine.loadTokens -= call.needTokens;
     const changed = engine.workingSet.leave(call, left);
     if (engine.state !== 'up') engine.workingSet.clear();
     this.queues.reread(engine, [call, ...changed]);

@@ -61,12 +61,6 @@ function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement):
   return [...engine.running].every((other) => isLike[scope](other.program));
 }
 
-export function endPause(call: Call, placement: Pick<Placement, 'withdraw' | 'enqueue'>): void {
-  call.retryAtMs = -Infinity;
-  placement.withdraw(call);
-  placement.enqueue(call);
-}
-
 /** The engine answers the call: it works, and has room for calls like this one. */
 export function accepted(call: Call, engine: Engine, placement: Placement, nowMs: number): void {
   proved(engine, placement);

@@ -33,7 +33,7 @@ export class WaitingCalls {
     this.#queueOf(call).insert(read(call, pool));
     boundTo?.workingSet.expectReturn(call.program, call.thread);
     if (boundTo === undefined) return call.isPaused ? [] : pool.live;
-    boundTo.boundTokens += call.needTokens;
+    boundTo.loadTokens += call.needTokens;
     if (call.isStealable) pool.stealable.insert(call);
     return [boundTo];
   }
@@ -45,8 +45,8 @@ export class WaitingCalls {
     this.#queueOf(call).delete(call);
     if (boundTo === undefined) return;
     if (call.isStealable) this.#pool(call).stealable.delete(call);
-    boundTo.boundTokens -= call.needTokens;
-    invariant(boundTo.boundTokens >= 0, 'no fewer than no tokens wait for an engine');
+    boundTo.loadTokens -= call.needTokens;
+    invariant(boundTo.loadTokens >= 0, 'no engine has fewer than no tokens');
   }
 
   /** Lets other engines take the call as well. Returns them. */

@@ -28,9 +28,9 @@ export function demandView(engine: Engine, placed: Placed, nowMs: number) {
     steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))) as readonly number[],
     /** Programs that it has seen end, up to those that make its index learnt. */
     ended: completionIndex.endedHere,
-    activeTokens: wholeTokens(workingSet.activeCountedTokens),
+    activeTokens: wholeTokens(workingSet.inUse.countedTokens),
     cachedTokens: wholeTokens(workingSet.contents.tokens),
-    claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
+    claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.inUse.countedTokens),
     /** Number of waiting calls that it may run, by level; those before the first that has room wait as long as that. */
     waiting: queues.size === 0 ? [] : waitingFor(engine, placed, nowMs),
   };

@@ -30,22 +30,19 @@ interface State {
 
 /** Read-only pictures of a scheduler, each made on demand: as of its last step, or of a later time. */
 export class Views {
-  readonly #state: () => State;
-  readonly #nowMs: number;
-
-  constructor(state: () => State, nowMs = -Infinity) {
-    this.#state = state;
-    this.#nowMs = nowMs;
-  }
+  constructor(
+    private readonly state: () => State,
+    private readonly nowMs = -Infinity,
+  ) {}
 
   /** The same pictures at a time since the last step, which durations count up to. A time before it counts as it. */
   at(now: Millis): Views {
-    return new Views(this.#state, now);
+    return new Views(this.state, now);
   }
 
   #read(): State & Moment {
-    const state = this.#state();
-    return { ...state, nowMs: Math.max(state.stepMs, this.#nowMs) };
+    const state = this.state();
+    return { ...state, nowMs: Math.max(state.stepMs, this.nowMs) };
   }
 
   /** Every row of the process table, in order of creation. Rows are made one at a time: stop early at no cost. */
@@ -115,7 +112,7 @@ export class Views {
 
   /** Number of calls in the queues. O(1). */
   get waiting(): number {
-    return this.#state().placement.queues.size;
+    return this.state().placement.queues.size;
   }
 
   /** Number of the tenant's calls in the queues. O(1). */
@@ -216,7 +213,7 @@ function engineView({ policy, stepMs, placement }: State, found: Engine) {
     pinned: found.bound.size,
     /** Contexts that count, and those of them that are idle, kept for a return. */
     workingSetTokens: workingSet.workingSetTokens as Tokens,
-    idleTokens: (workingSet.workingSetTokens - workingSet.activeCountedTokens) as Tokens,
+    idleTokens: (workingSet.workingSetTokens - workingSet.inUse.countedTokens) as Tokens,
     capacityTokens: found.capacityTokens as Tokens | undefined,
     /** Most tokens of contexts in use, and of these and the idle ones that count; Infinity: no gate. */
     gateTokens: found.gateTokens(gate),
