@@ -30,12 +30,9 @@ const CHARS_MAX = 4_194_304;
 
 /** Bounds the parts of a streamed answer that are kept: none if they are not wanted, none further once they are too long. */
 export class Kept {
-  wanted: boolean;
   #chars = 0;
 
-  constructor(wanted: boolean) {
-    this.wanted = wanted;
-  }
+  constructor(public wanted: boolean) {}
 
   keep(pieces: string[], piece: string): void {
     if (!this.wanted || piece === '') return;

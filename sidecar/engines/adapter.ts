@@ -4,19 +4,22 @@ import type { EngineReported, Usage } from '../../src/index.js';
 
 export type EngineKind = Exclude<(typeof ENGINE_KINDS)[number], 'auto'>;
 
+/** Fields that describe an engine, not its load, as `EngineJoined` does. */
+export const LASTING = [
+  'windowMax',
+  'capacityTokens',
+  'hostTokens',
+  'hostTokensPerSecond',
+  'contextTokensMax',
+] as const;
+export type Lasting = (typeof LASTING)[number];
+
 /** Result of one scrape of an engine. An absent field means that the engine does not report it. */
-export interface LoadReport extends Omit<EngineReported, 'type' | 'engine'> {
+export interface LoadReport
+  extends Omit<EngineReported, 'type' | 'engine'>, Readonly<Partial<Record<Lasting, number>>> {
   readonly running?: number;
   /** A running total. */
   readonly generatedTokens?: number;
-  readonly capacityTokens?: number;
-  /** Capacity of its host memory tier in tokens, and the tokens a second that come back from there. */
-  readonly hostTokens?: number;
-  readonly hostTokensPerSecond?: number;
-  /** Most tokens of prompt and answer together. */
-  readonly contextTokensMax?: number;
-  /** The engine's own limit on running requests. */
-  readonly windowMax?: number;
 }
 
 /** Engine-side times of one call, in milliseconds. An absent field means that the engine does not report it. */

@@ -1,13 +1,11 @@
 import { modelId, type EngineId, type EngineJoined, type EngineReported } from '../../src/index.js';
 import type { EngineConfig } from '../config/index.js';
-import type { LoadReport } from './adapter.js';
+import { LASTING, type Lasting, type LoadReport } from './adapter.js';
 import type { EngineState } from './engine.js';
 
 /** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
 
-/** Fields that describe the engine, not its load. */
-const LASTING = ['windowMax', 'capacityTokens', 'hostTokens', 'hostTokensPerSecond', 'contextTokensMax'] as const;
 /** Fields of the load that count something. */
 const COUNTS = ['waiting', 'running', 'preemptions', 'generatedTokens'] as const;
 /** Fields of the load that the scheduler hears of. */
@@ -33,7 +31,7 @@ export function joined({ id, config, load, models, state }: Announced): EngineJo
     type: 'engineJoined',
     engine: id,
     models: [...models.keys()].map(modelId),
-    ...(known(LASTING, { ...load, ...own }) as Pick<EngineJoined, (typeof LASTING)[number]>),
+    ...(known(LASTING, { ...load, ...own }) as Pick<EngineJoined, Lasting>),
     ...(state === 'probation' && { probation: true }),
   };
 }

@@ -26,7 +26,6 @@ export class Replica {
   readonly basePath: string;
   /** Connections for calls; probes have their own. */
   readonly pool: Pool;
-  config: EngineConfig;
   /** Adapter of a generic OpenAI-like server until the first healthy probe; out of service, the previous one. */
   adapter: EngineAdapter;
   state: EngineState = 'starting';
@@ -75,7 +74,7 @@ export class Replica {
   #cancelTimer = (): void => undefined;
 
   constructor(
-    config: EngineConfig,
+    public config: EngineConfig,
     private readonly settings: FleetConfig,
     private readonly ports: FleetPorts,
   ) {
@@ -83,7 +82,6 @@ export class Replica {
     this.id = idOf(config);
     this.url = url;
     this.basePath = basePath;
-    this.config = config;
     this.adapter = ADAPTERS[config.kind === 'auto' ? 'openai' : config.kind];
     this.models = configuredModels(config.models ?? []);
     const { connectMs } = settings.timeouts;
