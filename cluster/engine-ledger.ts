@@ -14,15 +14,9 @@ export const eachSummed = (of: (name: Summed) => number) =>
   Object.fromEntries(SUMMED.map((name) => [name, of(name)])) as Pick<EnginePart, Summed>;
 
 const EMPTY = {
+  ...(Object.fromEntries(SUMMED.map((name) => [name, 0])) as Record<Summed, number>),
   slots: 0,
-  inFlight: 0,
-  loadTokens: 0,
-  weight: 0,
   steps: NO_STEPS,
-  ended: 0,
-  activeTokens: 0,
-  claimTokens: 0,
-  cachedTokens: 0,
   waitingGateways: 0,
   /** The two best levels of gateways' next calls; equal if two have the best. */
   firstLevel: Infinity,
