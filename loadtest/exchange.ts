@@ -76,10 +76,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#gateway.takeHeaders(headers);
     if (status !== 200 || !this.options.stream) return;
-    if (!/^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '')) {
-      this.#leave('wrong_content', `not an event stream but ${headers['content-type'] ?? 'of no type'}`);
-      return;
-    }
+    if (!/^\s*text\/event-stream\b/i.test(headers['content-type'] ?? ''))
+      return this.#leave('wrong_content', `not an event stream but ${headers['content-type'] ?? 'of no type'}`);
     this.#parser = createParser({
       maxBufferSize: ANSWER_MAX,
       onEvent: (event) => this.#event(event),
@@ -93,10 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
-    if (this.#parser !== undefined) {
-      this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
-      return;
-    }
+    if (this.#parser !== undefined) return this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > ANSWER_MAX) this.#leave('wrong_content', 'an answer without an end');
@@ -126,10 +121,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     const value = objectIn(data);
-    if (value === undefined) {
-      this.#leave('wrong_content', `an event that is no JSON object: ${short(data)}`);
-      return;
-    }
+    if (value === undefined) return this.#leave('wrong_content', `an event that is no JSON object: ${short(data)}`);
     this.#isBegun = true;
     const step = event === 'error' ? 'error' : api.event(value, this.#answer);
     if (step === 'part') {
@@ -143,10 +135,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #settleWhole(): void {
     const text = Buffer.concat(this.#chunks, this.#bytes).toString('utf8');
     const status = this.#status;
-    if (status !== 200) {
-      this.#settle(classOf(status), `status ${status}: ${short(errorMessage(text))}`);
-      return;
-    }
+    if (status !== 200) return this.#settle(classOf(status), `status ${status}: ${short(errorMessage(text))}`);
     const value = objectIn(text);
     if (value === undefined) this.#settle('wrong_content', `not a JSON object: ${short(text)}`);
     else if (this.options.api.whole(value, this.#answer)) this.#settle('completed', '');

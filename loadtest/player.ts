@@ -61,10 +61,7 @@ export class Player {
   /** Runs the action at a time of the run, or now if that has passed. */
   at(timeMs: number, action: () => void): void {
     const waitMs = timeMs - this.stage.now();
-    if (waitMs <= 0) {
-      action();
-      return;
-    }
+    if (waitMs <= 0) return action();
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer);

@@ -141,18 +141,15 @@ export async function untilReady(missing: () => Promise<string | undefined>): Pr
 /** A `maitred` command that serves, can be killed, and comes back at the same address. */
 export class Revivable {
   #server: Server | undefined;
-  #port: string;
 
   /** @param args without `--port` @param port its port from the first start on; any by default */
   constructor(
     private readonly args: readonly string[],
-    port = '0',
-  ) {
-    this.#port = port;
-  }
+    private port = '0',
+  ) {}
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** NaN while it is away. */
@@ -162,8 +159,8 @@ export class Revivable {
 
   /** @throws Error with what it wrote to stderr, when it does not come up */
   async start(): Promise<void> {
-    this.#server = await serve([...this.args, '--port', this.#port]);
-    this.#port = new URL(this.#server.url).port;
+    this.#server = await serve([...this.args, '--port', this.port]);
+    this.port = new URL(this.#server.url).port;
   }
 
   signal(name: NodeJS.Signals): void {

@@ -68,7 +68,6 @@ export interface GatewayOptions {
 
 /** The parts of a gateway, which its routes share. Only start, `reload`, `refuse` and `drain` write to it. The fleet begins empty. */
 export class Context {
-  config: Config;
   auth: Auth;
   identifier: Identifier;
   draining = false;
@@ -105,14 +104,13 @@ export class Context {
 
   /** @param readState and the next: views of the whole gateway, which depend on it */
   constructor(
-    config: Config,
+    public config: Config,
     options: GatewayOptions,
     readState: (context: Context) => Reading,
     watchPorts: (context: () => Context) => WatchPorts<WatchedView>,
   ) {
     const { limits } = config;
     const log = (this.log = options.log ?? makeLog(config));
-    this.config = config;
     this.auth = new Auth(config);
     this.identifier = makeIdentifier(config, this);
     this.demo = options.demo;

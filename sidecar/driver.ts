@@ -175,10 +175,7 @@ export class Driver {
 
   #woke(): void {
     this.#timerAt = Infinity;
-    if (performance.now() < this.#wakeAt) {
-      this.#arm();
-      return;
-    }
+    if (performance.now() < this.#wakeAt) return this.#arm();
     this.#wakeAt = Infinity;
     this.emit({ type: 'woke' });
   }

@@ -49,16 +49,14 @@ export class SeenCalls {
   readonly #engines = new Map<EngineId, EngineJoined>();
   readonly #open = new Map<CallId, Growing>();
   #ended: SeenCall[] = [];
-  #sinceMs: number;
   /** The first call of each program. Programs that were refused never leave the process table, so it has a bound. */
   readonly #programs: LRUCache<ProgramId, CallId>;
 
   constructor(
-    nowMs: number,
+    private sinceMs: number,
     programsMax: number,
     private readonly limits = LIMITS,
   ) {
-    this.#sinceMs = nowMs;
     this.#programs = new LRUCache({ max: programsMax });
   }
 
@@ -66,14 +64,14 @@ export class SeenCalls {
     const fromMs = nowMs - this.limits.windowMs;
     const late = this.#ended.findIndex(({ endedMs }) => endedMs >= fromMs);
     this.#drop(Math.max(late < 0 ? this.#ended.length : late, this.#ended.length - this.limits.callsMax));
-    this.#sinceMs = Math.max(this.#sinceMs, fromMs);
+    this.sinceMs = Math.max(this.sinceMs, fromMs);
     const [ended, open, engines] = [[...this.#ended], [...this.#open.values()], [...this.#engines.values()]];
-    return { ended, open, engines, sinceMs: this.#sinceMs, nowMs };
+    return { ended, open, engines, sinceMs: this.sinceMs, nowMs };
   }
 
   /** Earlier measurements cannot be compared with later ones. */
   restart(nowMs: number): void {
-    this.#sinceMs = nowMs;
+    this.sinceMs = nowMs;
     this.#ended = [];
   }
 
@@ -132,7 +130,7 @@ export class SeenCalls {
   }
 
   #drop(calls: number): void {
-    this.#sinceMs = this.#ended.splice(0, calls).at(-1)?.endedMs ?? this.#sinceMs;
+    this.sinceMs = this.#ended.splice(0, calls).at(-1)?.endedMs ?? this.sinceMs;
   }
 
   #fleet(event: Extract<Event, { engine: EngineId }>, now: number): void {

@@ -20,7 +20,6 @@ export class ShadowThread implements Shadow {
   readonly #calls: SeenCalls;
   readonly #timer: NodeJS.Timeout;
   #worker: Worker | undefined;
-  #config: Config;
   #isWaiting = false;
   /** Whether the estimate under way is of settings that have been changed since. */
   #isOutdated = false;
@@ -29,11 +28,10 @@ export class ShadowThread implements Shadow {
   #latest: ShadowAnswer | undefined;
 
   constructor(
-    config: Config,
+    private config: Config,
     private readonly log: Logger,
     private readonly embedded: readonly string[],
   ) {
-    this.#config = config;
     const nowMs = performance.now();
     this.#calls = new SeenCalls(nowMs, config.limits.programsMax);
     this.#estimateAtMs = nowMs + config.shadow.everyMs;
@@ -49,7 +47,7 @@ export class ShadowThread implements Shadow {
   }
 
   configured(config: Config, now: Millis): void {
-    this.#config = config;
+    this.config = config;
     this.#latest = undefined;
     this.#isOutdated = this.#isWaiting;
     this.#calls.restart(now);
@@ -70,7 +68,7 @@ export class ShadowThread implements Shadow {
       return;
     }
     this.#isWaiting = true;
-    const settings = { ...this.#config, embedded: this.embedded };
+    const settings = { ...this.config, embedded: this.embedded };
     void send((this.#worker ??= this.#start()), ended, { ...seen, settings });
   }
 
@@ -85,7 +83,7 @@ export class ShadowThread implements Shadow {
     if (!this.#isOutdated && replaces(this.#latest, answer)) this.#latest = answer;
     this.#isOutdated = false;
     const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
-    const { everyMs } = this.#config.shadow;
+    const { everyMs } = this.config.shadow;
     const isSoon = answer.pools.some(({ doubt }) => doubt === 'unfinished');
     this.#estimateAtMs = performance.now() + Math.max(isSoon ? everyMs / 6 : everyMs, pauseMs);
   }

@@ -79,10 +79,7 @@ export function hasBody(request: IncomingMessage): boolean {
  */
 export const readBody = (request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length']) > limits.bodyBytes) {
-      reject(tooLarge(limits));
-      return;
-    }
+    if (Number(request.headers['content-length']) > limits.bodyBytes) return reject(tooLarge(limits));
     if (request.headers.expect !== undefined) response.writeContinue();
     let chunks: Buffer[] = [];
     let bytes = 0;

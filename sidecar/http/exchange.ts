@@ -123,10 +123,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over || status < 200) return;
     this.#hasHead = true;
     const encoding = this.options.decode ? headers['content-encoding']?.trim().toLowerCase() : undefined;
-    if (encoding === undefined || encoding === '' || encoding === 'identity') {
-      this.sink.head(status, headers);
-      return;
-    }
+    if (encoding === undefined || encoding === '' || encoding === 'identity') return this.sink.head(status, headers);
     this.sink.head(status, { ...headers, 'content-encoding': undefined, 'content-length': undefined });
     const make = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
     if (make === undefined)

@@ -219,10 +219,8 @@ export class EngineServer implements CallHost {
     );
     if (record !== undefined) record.sequences = () => call.choices.map(({ sequence }) => sequenceRecord(sequence));
     if (api === responses && body['store'] !== false) this.#stored.set(responseId(call), call);
-    if (api === responses && body['background'] === true && !call.terms.stream) {
-      outlet.json(200, call.snapshot());
-      return;
-    }
+    if (api === responses && body['background'] === true && !call.terms.stream)
+      return outlet.json(200, call.snapshot());
     response.once('close', () => {
       const left = call.abort();
       if (record === undefined) return;
