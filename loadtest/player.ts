@@ -31,31 +31,18 @@ export const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Plays programs on a target: any number at once, with a bound on the calls in flight. */
 export class Player {
   /** Programs that have not ended, each with what tells the target that its client has left. */
-  readonly #underWay = new Map<object, () => void>();
+  readonly underWay = new Map<object, () => void>();
   promptTokensWanted = 0;
   promptTokensCounted = 0;
   #free: number;
   readonly #waiting: (() => void)[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #exchanges = new Set<Exchange>();
+  readonly exchanges = new Set<Exchange>();
   readonly #releases = new Set<Promise<unknown>>();
   #isStopped = false;
 
   constructor(readonly stage: Stage) {
     this.#free = stage.options.connections;
-  }
-
-  get underWay(): number {
-    return this.#underWay.size;
-  }
-
-  /** @param leave told once if the player is stopped before the program has ended */
-  beginProgram(program: object, leave: () => void): void {
-    this.#underWay.set(program, leave);
-  }
-
-  endProgram(program: object): void {
-    this.#underWay.delete(program);
   }
 
   /** Runs the action at a time of the run, or now if that has passed. */
@@ -84,12 +71,8 @@ export class Player {
     action();
   }
 
-  began(exchange: Exchange): void {
-    this.#exchanges.add(exchange);
-  }
-
   done(exchange: Exchange): void {
-    this.#exchanges.delete(exchange);
+    this.exchanges.delete(exchange);
     this.stage.meter.ended();
     const next = this.#waiting.shift();
     if (next === undefined) this.#free += 1;
@@ -113,8 +96,8 @@ export class Player {
     this.#timers.forEach((timer) => clearTimeout(timer));
     this.#timers.clear();
     this.#waiting.length = 0;
-    this.#exchanges.forEach((exchange) => exchange.abort());
-    this.#exchanges.clear();
-    this.#underWay.forEach((leave) => leave());
+    this.exchanges.forEach((exchange) => exchange.abort());
+    this.exchanges.clear();
+    this.underWay.forEach((leave) => leave());
   }
 }

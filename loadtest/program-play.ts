@@ -7,6 +7,8 @@ import type { Player } from './player.js';
 import type { LoadCallRecord } from './load.js';
 import { Timeline } from './timeline.js';
 
+type Sent = Readonly<Record<'meantMs' | 'sentMs', number>> & { readonly prompt: Prompt };
+
 /** Rounding error of a time in a header. */
 const ROUNDED_MS = 1;
 
@@ -14,10 +16,10 @@ const ROUNDED_MS = 1;
 export function playProgram(player: Player, program: AgentProgram, index: number, arrivedMs: number): Promise<void> {
   return new Promise((resolve) => {
     const play = new ProgramPlay(player, program, index, arrivedMs, () => {
-      player.endProgram(play);
+      player.underWay.delete(play);
       resolve();
     });
-    player.beginProgram(play, () => play.leave());
+    player.underWay.set(play, () => play.leave());
     play.begin();
   });
 }
@@ -102,10 +104,10 @@ class ProgramPlay {
         this.player.stage.fault(error);
       }
     });
-    this.player.began(exchange);
+    this.player.exchanges.add(exchange);
   }
 
-  #answered(index: number, sent: { meantMs: number; sentMs: number; prompt: Prompt }, outcome: Outcome): void {
+  #answered(index: number, sent: Sent, outcome: Outcome): void {
     const record = this.#record(index, sent, outcome);
     this.#timeline.ended(index, record);
     this.player.stage.observer.callEnded(record);
@@ -117,11 +119,7 @@ class ProgramPlay {
     if (this.#run.open === 0) this.#end();
   }
 
-  #record(
-    index: number,
-    { meantMs, sentMs, prompt }: { meantMs: number; sentMs: number; prompt: Prompt },
-    outcome: Outcome,
-  ): LoadCallRecord {
+  #record(index: number, { meantMs, sentMs, prompt }: Sent, outcome: Outcome): LoadCallRecord {
     const { answer, gateway, firstTokenAt, endedAt } = outcome;
     const { now, index: target, run } = this.player.stage;
     const startedAt = performance.now() - now();

@@ -81,7 +81,7 @@ export class Run {
       this.players.forEach((player) => player.stop());
     }
     this.elapsedMs = this.#now();
-    this.unfinished = this.players.reduce((sum, player) => sum + player.underWay, 0);
+    this.unfinished = this.players.reduce((sum, player) => sum + player.underWay.size, 0);
     await Promise.all(this.players.map((player) => player.released()));
     // The run was stopped, so a pending wait that now fails is no failure of the run.
     played.catch(() => undefined);
@@ -132,7 +132,7 @@ export class Run {
       if (arrival.atMs > this.#now()) await this.#until(arrival.atMs);
       else if (index % AT_ONCE === 0) await turn();
       if (this.#stop.signal.aborted) return;
-      if (this.players.some(({ underWay }) => underWay >= UNDER_WAY_MAX)) {
+      if (this.players.some(({ underWay }) => underWay.size >= UNDER_WAY_MAX)) {
         this.isTooMany = true;
         break;
       }
@@ -196,15 +196,11 @@ const FORESEEN_MAX = 1_000;
 export class Fitting {
   readonly #tokensMax: number;
   /** Programs left out, each listed once. */
-  readonly #misses = new Set<string>();
+  readonly misses = new Set<string>();
 
   /** @param maxModelLens longest prompt and answer together of each target */
   constructor(maxModelLens: readonly number[]) {
     this.#tokensMax = Math.min(TOKENS_MAX, ...maxModelLens);
-  }
-
-  get leftOut(): number {
-    return this.#misses.size;
   }
 
   *of(programs: Iterable<AgentProgram>): Generator<AgentProgram, void> {
@@ -215,7 +211,7 @@ export class Fitting {
         yield program;
         continue;
       }
-      this.#misses.add(program.id);
+      this.misses.add(program.id);
       misses += 1;
       if (misses >= MISSES_MAX) return;
     }

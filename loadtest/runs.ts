@@ -178,7 +178,7 @@ class Runs {
         goneMs: this.reach.goneMs(index),
       };
     });
-    const programsTooLong = fitting.leftOut;
+    const programsTooLong = fitting.misses.size;
     const isTooMany = this.#runs.some((run) => run.isTooMany);
     return {
       startedAt: this.#startedAt,
