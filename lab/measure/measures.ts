@@ -93,7 +93,7 @@ export class Gathering implements Observer {
   readonly #interToken: Sample;
   readonly #sized: Reservoir<ProgramFigures>;
   readonly #refused = new Map<string, number>();
-  #programs = 0;
+  programs = 0;
   #completed = 0;
   #cancelled = 0;
   #calls = 0;
@@ -112,10 +112,6 @@ export class Gathering implements Observer {
     this.#ttft = new Sample(seed);
     this.#queue = new Sample(seed);
     this.#interToken = new Sample(seed);
-  }
-
-  get programs(): number {
-    return this.#programs;
   }
 
   callEnded(call: CallRecord): void {
@@ -137,7 +133,7 @@ export class Gathering implements Observer {
 
   programEnded(record: ProgramRecord): void {
     const { arrivedMs, endedMs, longestQueueMs, outcome } = record;
-    this.#programs += 1;
+    this.programs += 1;
     this.#cancelled += record.callsCancelled;
     this.#firstMs = Math.min(this.#firstMs, arrivedMs);
     this.#lastMs = Math.max(this.#lastMs, endedMs);
@@ -165,9 +161,9 @@ export class Gathering implements Observer {
     const makespan = (this.#lastMs - this.#firstMs) / 1000;
     const aSecond = (count: number) => (makespan > 0 ? count / makespan : null);
     return {
-      programs: this.#programs,
+      programs: this.programs,
       completed: this.#completed,
-      failed: this.#programs - this.#completed,
+      failed: this.programs - this.#completed,
       /** Calls that ended without an answer, by their code. */
       refused: sortedByName([...this.#refused]),
       calls_cancelled: this.#cancelled,
@@ -183,7 +179,7 @@ export class Gathering implements Observer {
       by_size: bySize(this.#sized.kept, this.#seed),
       by_workload: sortedByName([...this.#byWorkload].map(([name, group]) => [name, group.measures()])),
       jain_index: this.#all.fairness,
-      makespan_seconds: this.#programs === 0 ? null : makespan,
+      makespan_seconds: this.programs === 0 ? null : makespan,
       programs_per_second: aSecond(this.#completed),
       calls_per_second: aSecond(this.#completedCalls),
       output_tokens_per_second: aSecond(this.#outputTokens),

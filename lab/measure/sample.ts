@@ -5,9 +5,9 @@ const KEPT_MAX = 100_000;
 
 /** A uniform sample of a stream; all items while they are few. O(1) an item. */
 export class Reservoir<T> {
-  readonly #kept: T[] = [];
+  readonly kept: T[] = [];
   readonly #dice: Dice;
-  #count = 0;
+  count = 0;
 
   constructor(
     seed: number,
@@ -16,23 +16,15 @@ export class Reservoir<T> {
     this.#dice = new Dice(seed);
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
-  get kept(): readonly T[] {
-    return this.#kept;
-  }
-
   /** Vitter's algorithm R: the n-th item replaces a kept one with probability kept / n. */
   add(item: T): void {
-    this.#count += 1;
-    if (this.#kept.length < this.keptMax) {
-      this.#kept.push(item);
+    this.count += 1;
+    if (this.kept.length < this.keptMax) {
+      this.kept.push(item);
       return;
     }
-    const place = Math.floor(this.#dice.share() * this.#count);
-    if (place < this.keptMax) this.#kept[place] = item;
+    const place = Math.floor(this.#dice.share() * this.count);
+    if (place < this.keptMax) this.kept[place] = item;
   }
 }
 

@@ -14,12 +14,13 @@ import type { DecodeClock, Sequence } from './sequence.js';
  * Joining and leaving cost O(log n), counting the blocks of any number of steps O(block size).
  */
 export class Decoders<S extends Sequence> implements DecodeClock {
-  readonly #members = new Set<S>();
+  /** In order of joining. */
+  readonly members = new Set<S>();
   readonly #byFinish = new Heap<S, Sequence>((a, b) =>
     a.finishStep !== b.finishStep ? a.finishStep < b.finishStep : a.joined < b.joined,
   );
   readonly #phases: Int32Array;
-  #steps = 0;
+  steps = 0;
   #joins = 0;
   #offsets = 0;
 
@@ -27,38 +28,29 @@ export class Decoders<S extends Sequence> implements DecodeClock {
     this.#phases = new Int32Array(blockSize);
   }
 
-  get steps(): number {
-    return this.#steps;
-  }
-
   get size(): number {
-    return this.#members.size;
-  }
-
-  /** In order of joining. */
-  get members(): Iterable<S> {
-    return this.#members;
+    return this.members.size;
   }
 
   get context(): number {
-    return this.#offsets + this.#members.size * this.#steps;
+    return this.#offsets + this.members.size * this.steps;
   }
 
   /** Steps until the first sequence finishes; Infinity without any. */
   get stepsToFinish(): number {
     const first = this.#byFinish.first;
-    return first === undefined ? Infinity : first.finishStep - this.#steps;
+    return first === undefined ? Infinity : first.finishStep - this.steps;
   }
 
   /** The next sequence that has all its tokens, in order of joining. */
   get finished(): S | undefined {
     const first = this.#byFinish.first;
-    return first !== undefined && first.finishStep === this.#steps ? first : undefined;
+    return first !== undefined && first.finishStep === this.steps ? first : undefined;
   }
 
   join(sequence: S): void {
     sequence.startDecoding(this, this.#joins++);
-    this.#members.add(sequence);
+    this.members.add(sequence);
     this.#byFinish.add(sequence);
     this.#count(sequence, 1);
   }
@@ -66,20 +58,20 @@ export class Decoders<S extends Sequence> implements DecodeClock {
   leave(sequence: S): void {
     this.#count(sequence, -1);
     this.#byFinish.remove(sequence);
-    this.#members.delete(sequence);
+    this.members.delete(sequence);
     sequence.stopDecoding();
   }
 
   advance(steps: number): void {
-    this.#steps += steps;
+    this.steps += steps;
   }
 
   /** Blocks taken by the steps numbered `from` up to but excluding `to`; 0 is the next step. */
   blocksNeeded(from: number, to: number): number {
     const rounds = Math.floor((to - from) / this.blockSize);
-    let blocks = rounds * this.#members.size;
+    let blocks = rounds * this.members.size;
     for (let step = from + rounds * this.blockSize; step < to; step += 1) {
-      blocks += this.#phases[residue(-this.#steps - step, this.blockSize)] ?? 0;
+      blocks += this.#phases[residue(-this.steps - step, this.blockSize)] ?? 0;
     }
     return blocks;
   }
@@ -87,8 +79,8 @@ export class Decoders<S extends Sequence> implements DecodeClock {
   /** Number of steps, at most `most`, that fit into this many blocks besides those of the next step. */
   stepsWithin(blocks: number, most: number): number {
     if (this.blocksNeeded(1, most) <= blocks) return most;
-    let steps = 1 + Math.floor(blocks / this.#members.size) * this.blockSize;
-    let left = blocks % this.#members.size;
+    let steps = 1 + Math.floor(blocks / this.members.size) * this.blockSize;
+    let left = blocks % this.members.size;
     for (;;) {
       left -= this.blocksNeeded(steps, steps + 1);
       if (left < 0) return steps;

@@ -33,7 +33,8 @@ export class Engine<W extends Work = Work> {
   readonly #contextMs: number;
   #arrivals = 0;
   #stretch: Stretch | undefined;
-  #stepEnd = NaN;
+  /** End of the step or stretch under way, or of a wait for the host; NaN when there is none. */
+  stepEnd = NaN;
   #tellsAll = true;
 
   constructor(private readonly settings: EngineSettings) {
@@ -50,11 +51,6 @@ export class Engine<W extends Work = Work> {
 
   get waiting(): number {
     return this.#batch.waiting.size + (this.#batch.loading?.size ?? 0);
-  }
-
-  /** End of the step or stretch under way, or of a wait for the host; NaN when there is none. */
-  get stepEnd(): number {
-    return this.#stepEnd;
   }
 
   /** Takes a request into the waiting queue; `undefined` when prompt and answer exceed `maxModelLen`. */
@@ -107,7 +103,7 @@ export class Engine<W extends Work = Work> {
     }
     const isOne = this.#batch.fill(now);
     const loadedAt = loading?.readyAt ?? Infinity;
-    if (this.running === 0) return loadedAt === Infinity ? undefined : (this.#stepEnd = loadedAt);
+    if (this.running === 0) return loadedAt === Infinity ? undefined : (this.stepEnd = loadedAt);
     const most = isOne ? 1 : Math.min(stepsMax, decoders.stepsToFinish);
     const firstMs = stepMs(this.settings.preset, this.#batch.work);
     const steps = decoders.stepsWithin(this.kv.free, most);
@@ -115,8 +111,8 @@ export class Engine<W extends Work = Work> {
     if (loadedAt < Infinity) this.#stretch.steps = this.#stretch.over(loadedAt) + 1;
     this.#tellsAll = stepsMax === 1;
     this.#batch.totals.steps += 1;
-    this.#stepEnd = this.#stretch.endOf(this.#stretch.steps);
-    return this.#stepEnd;
+    this.stepEnd = this.#stretch.endOf(this.#stretch.steps);
+    return this.stepEnd;
   }
 
   /**
@@ -125,7 +121,7 @@ export class Engine<W extends Work = Work> {
    */
   cut(now: number): number {
     if (this.#batch.hasRoom) this.#endWithStepOf(now);
-    return this.#stepEnd;
+    return this.stepEnd;
   }
 
   /** Completes the steps of the stretch that have ended at `now`, all but the last step. */
@@ -140,9 +136,9 @@ export class Engine<W extends Work = Work> {
    */
   end(): readonly Sequence<W>[] {
     const stretch = this.#stretch;
-    const now = this.#stepEnd;
+    const now = this.stepEnd;
     if (Number.isNaN(now)) throw new Error('no step is under way');
-    this.#stepEnd = NaN;
+    this.stepEnd = NaN;
     if (stretch === undefined) return [];
     this.#advanceTo(stretch, stretch.steps - 1);
     this.#stretch = undefined;
@@ -152,12 +148,12 @@ export class Engine<W extends Work = Work> {
   #endWithStepOf(now: number): void {
     const stretch = this.#stretch;
     if (stretch === undefined) {
-      if (!Number.isNaN(this.#stepEnd)) this.#stepEnd = now;
+      if (!Number.isNaN(this.stepEnd)) this.stepEnd = now;
       return;
     }
     this.advance(now);
     stretch.steps = stretch.done + 1;
-    this.#stepEnd = stretch.endOf(stretch.steps);
+    this.stepEnd = stretch.endOf(stretch.steps);
   }
 
   #advanceTo(stretch: Stretch, done: number): void {

@@ -43,8 +43,9 @@ export class KvCache {
   readonly #sessions = new Map<string, Set<Run>>();
   /** Steps until a session is needed; absent: 0. */
   readonly #steps = new Map<string, number>();
-  #free: number;
-  #freed = 0;
+  free: number;
+  /** Total of blocks ever given back: it grows whenever room appears. */
+  freed = 0;
   /**
    * Result of `#locate`: blocks, how many of them are free, and the last run with how many of its blocks are among
    * them.
@@ -60,16 +61,7 @@ export class KvCache {
     private readonly evicts?: (prefix: BlockHashes) => void,
   ) {
     this.#loose.appendEmpty(size);
-    this.#free = size;
-  }
-
-  get free(): number {
-    return this.#free;
-  }
-
-  /** Total of blocks ever given back: it grows whenever room appears. */
-  get freed(): number {
-    return this.#freed;
+    this.free = size;
   }
 
   /** Number of leading blocks of a prefix with findable content, held or free, at most `most`. */
@@ -80,8 +72,8 @@ export class KvCache {
 
   /** Hands out the blocks free for longest, those of open sessions last. The caller has checked that there are enough. */
   take(count: number): void {
-    if (count > this.#free) throw new RangeError(`${count} KV blocks wanted, ${this.#free} are free`);
-    this.#free -= count;
+    if (count > this.free) throw new RangeError(`${count} KV blocks wanted, ${this.free} are free`);
+    this.free -= count;
     for (let left = count; left > 0;) {
       const run = this.#loose.oldest ?? this.#furthest();
       const taken = Math.min(left, run.size);
@@ -104,7 +96,7 @@ export class KvCache {
   grow(hold: KvHold, hashes: BlockHashes, full: number, blocks: number): boolean {
     this.#locate(hold.tail ?? this.#root, hold.cached, hashes, full);
     const missing = blocks - hold.blocks - this.#found;
-    if (this.#foundFree + missing > this.#free) return false;
+    if (this.#foundFree + missing > this.free) return false;
     this.#share(hold);
     if (missing > 0) this.take(missing);
     else this.#freeEmpty(-missing);
@@ -130,8 +122,8 @@ export class KvCache {
       if (run.holders > 0) continue;
       run.isEvicted = false;
       this.#listOf(run).append(run);
-      this.#free += run.size;
-      this.#freed += run.size;
+      this.free += run.size;
+      this.freed += run.size;
     }
     hold.tail = undefined;
     hold.cached = 0;
@@ -241,7 +233,7 @@ export class KvCache {
     for (let run = last; run !== before; run = run.parent as Run) {
       if (run.holders === 0) {
         this.#listOf(run).remove(run);
-        this.#free -= run.size;
+        this.free -= run.size;
       }
       run.holders += 1;
     }
@@ -279,8 +271,8 @@ export class KvCache {
 
   #freeEmpty(count: number): void {
     this.#loose.appendEmpty(count);
-    this.#free += count;
-    this.#freed += count;
+    this.free += count;
+    this.freed += count;
   }
 }
 

@@ -93,16 +93,12 @@ export function pathTo(last: Run): BlockHashes {
 
 /** Free runs in the order in which they were given back. Every operation is O(1). */
 export class FreeRuns {
-  #oldest: Run | undefined;
+  oldest: Run | undefined;
   #newest: Run | undefined;
-
-  get oldest(): Run | undefined {
-    return this.#oldest;
-  }
 
   append(run: Run): void {
     run.older = this.#newest;
-    if (this.#newest === undefined) this.#oldest = run;
+    if (this.#newest === undefined) this.oldest = run;
     else this.#newest.newer = run;
     this.#newest = run;
   }
@@ -116,7 +112,7 @@ export class FreeRuns {
 
   remove(run: Run): void {
     const { older, newer } = run;
-    if (older === undefined) this.#oldest = newer;
+    if (older === undefined) this.oldest = newer;
     else older.newer = newer;
     if (newer === undefined) this.#newest = older;
     else newer.older = older;

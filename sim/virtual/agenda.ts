@@ -31,12 +31,8 @@ export class Appointment {
 export class Agenda {
   readonly #heap = new Heap<Appointment>(goesBefore);
   #seq = 0;
-  #nowMs = 0;
-
   /** Time of the event taken last. */
-  get nowMs(): number {
-    return this.#nowMs;
-  }
+  nowMs = 0;
 
   get size(): number {
     return this.#heap.size;
@@ -54,7 +50,7 @@ export class Agenda {
     const { first } = this.#heap;
     if (first === undefined) return undefined;
     this.#heap.remove(first);
-    this.#nowMs = first.atMs;
+    this.nowMs = first.atMs;
     return first;
   }
 }

@@ -12,33 +12,25 @@ export class Spans implements BlockHashes {
   readonly #starts: number[] = [];
   readonly #bases: number[] = [];
   #spans = 0;
-  #length = 0;
-  #missing = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
+  length = 0;
   /** Number of leading blocks that no span covers yet. */
-  get missing(): number {
-    return this.#missing;
-  }
+  missing = 0;
 
   /** Empties it, for this many blocks. */
   reset(length: number): this {
     this.#spans = 0;
-    this.#length = length;
-    this.#missing = length;
+    this.length = length;
+    this.missing = length;
     return this;
   }
 
   /** Covers the missing blocks from block `first` on; each gets the number `base` plus its index. */
   prepend(first: number, base: number): void {
-    if (first >= this.#missing) return;
+    if (first >= this.missing) return;
     this.#starts[this.#spans] = first;
     this.#bases[this.#spans] = base;
     this.#spans += 1;
-    this.#missing = first;
+    this.missing = first;
   }
 
   at(block: number): number {
@@ -47,7 +39,7 @@ export class Spans implements BlockHashes {
 
   consecutive(block: number): number {
     const span = this.#spanOf(block);
-    return (span === 0 ? this.#length : (this.#starts[span - 1] ?? NaN)) - block;
+    return (span === 0 ? this.length : (this.#starts[span - 1] ?? NaN)) - block;
   }
 
   /** Index of the span that holds the block: the first in this order that starts at or before it. */

@@ -11,7 +11,7 @@ export interface GatewayPorts {
 
 /** The scheduler's driver: tells it events, carries out its commands, and keeps its wakes. */
 export class Gateway {
-  #scheduler: Steps;
+  scheduler: Steps;
   #promotions = 0;
   readonly #wake = new Appointment(RANK.wake, () => this.tell({ type: 'woke' }));
   /** Events that came while commands were being carried out: steps never nest. */
@@ -24,22 +24,18 @@ export class Gateway {
     private readonly ports: GatewayPorts,
     private readonly stepped: (event: Event) => void = () => undefined,
   ) {
-    this.#scheduler = options.scheduler();
-  }
-
-  get scheduler(): Steps {
-    return this.#scheduler;
+    this.scheduler = options.scheduler();
   }
 
   /** Calls promoted for waiting too long, over all restarts. */
   get promotions(): number {
-    return this.#promotions + (this.#scheduler.totals?.promotions ?? 0);
+    return this.#promotions + (this.scheduler.totals?.promotions ?? 0);
   }
 
   /** Starts a new scheduler without state. The caller announces the engines to it. */
   restart(): void {
     this.#promotions = this.promotions;
-    this.#scheduler = this.options.scheduler();
+    this.scheduler = this.options.scheduler();
   }
 
   tell(event: Event): void {
@@ -49,7 +45,7 @@ export class Gateway {
     }
     this.#telling = true;
     for (let next: Event | undefined = event; next !== undefined; next = this.#pending.shift()) {
-      for (const command of this.#scheduler.step(next, millis(this.agenda.nowMs))) this.#obey(command);
+      for (const command of this.scheduler.step(next, millis(this.agenda.nowMs))) this.#obey(command);
       this.stepped(next);
     }
     this.#telling = false;

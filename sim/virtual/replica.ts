@@ -14,8 +14,8 @@ export type EngineResult = Readonly<ReturnType<Replica['result']>>;
 /** One engine in virtual time: runs stretches of steps while it has work, until it is lost. */
 export class Replica {
   readonly id: string;
-  #engine: Engine<Job>;
-  #isUp = true;
+  engine: Engine<Job>;
+  isUp = true;
   readonly #begin = new Appointment(RANK.stepBegins, () => this.#beginStretch());
   #end: Appointment;
   readonly #sequences = new Map<Job, Sequence<Job>>();
@@ -35,16 +35,8 @@ export class Replica {
     private readonly ports: ReplicaPorts,
   ) {
     this.id = `e${index}`;
-    this.#engine = new Engine(settings);
+    this.engine = new Engine(settings);
     this.#end = this.#newEnd();
-  }
-
-  get engine(): Engine<Job> {
-    return this.#engine;
-  }
-
-  get isUp(): boolean {
-    return this.#isUp;
   }
 
   load(nowMs: number): { readonly waiting: number; readonly kvUsage: number; readonly preemptions: number } {
@@ -85,15 +77,15 @@ export class Replica {
     this.#sequences.clear();
     addTotals(this.#earlier, this.engine.totals);
     if (this.engine.host !== undefined) addTotals(this.#earlierHost, this.engine.host.totals);
-    this.#isUp = false;
-    this.#engine = new Engine(this.settings);
+    this.isUp = false;
+    this.engine = new Engine(this.settings);
     // The stretch under way belonged to the old engine.
     this.#end = this.#newEnd();
     return jobs;
   }
 
   restart(): void {
-    this.#isUp = true;
+    this.isUp = true;
   }
 
   result() {
