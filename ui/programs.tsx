@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Program>[] = [
   { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: levelOf },
   { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', from: 'desk', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
   { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) }, // prettier-ignore
-  { name: 'Engine', cell: (row) => row.engine ?? '–', isName: true },
+  { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
   { name: 'Type', meaning: MEANINGS.type, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
   { ...MODEL, from: 'large' },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<Program>[] = [
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
   { name: 'Age', sort: 'age_seconds', from: 'desk', cell: (row) => duration(row.age_seconds) },
 ];
-const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => row.gateway ?? '–', isName: true };
+const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => row.gateway ?? '–', isText: true };
 
 /** Of little use where there is one tenant. */
 const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => tenant, isText: true };
@@ -54,7 +54,7 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
   { name: 'Queued, %', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
   { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
-  { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isName: true },
+  { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isText: true },
   MODEL,
   {
     name: 'Why ended',

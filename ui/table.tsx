@@ -1,7 +1,7 @@
 import type { Program } from '../sidecar/admin/answers.js';
 import { Link } from './command.js';
 import { brief } from './format.js';
-import { NAME_MAX, Name } from './names.js';
+import { NAME_MAX, Whole } from './names.js';
 import { sortOf } from './select.js';
 import { show, view, type View } from './state.js';
 
@@ -13,9 +13,7 @@ export interface Column<Row> {
   /** Narrowest windows that show it beside the others; absent: all. On phones, the table is scrolled to it. */
   readonly from?: 'desk' | 'large';
   readonly isText?: true;
-  /** A text of which both ends are shown. */
-  readonly isName?: true;
-  /** Tooltip of a cell; absent: of texts and names, which may be cut, the whole one. */
+  /** Tooltip of a cell. */
   readonly hint?: (row: Row) => string;
   /** Where its name does not say it. */
   readonly meaning?: string;
@@ -63,7 +61,7 @@ export function Table<Row>({ label, first, entry, columns, rows, empty }: TableP
             return (
               <tr key={key} class={state}>
                 <th scope="row" title={title} onCopy={(event) => copyId(event, brief(name, NAME_MAX), id)}>
-                  {change === undefined ? <Name text={name} /> : <Link change={change}>{<Name text={name} />}</Link>}
+                  {change === undefined ? <Whole text={name} /> : <Link change={change}>{<Whole text={name} />}</Link>}
                 </th>
                 {columns.map((column) => (
                   <Cell key={column.name} column={column} row={row} />
@@ -79,11 +77,17 @@ export function Table<Row>({ label, first, entry, columns, rows, empty }: TableP
 }
 
 function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
-  const { cell, hint, isText, isName } = column;
+  const { cell, hint, isText } = column;
   const text = cell(row);
   return (
-    <td class={styleOf(column)} title={hint?.(row) ?? (isText || isName ? text : undefined)}>
-      {isName ? <Name text={text} isShort /> : text}
+    <td class={styleOf(column)} title={hint?.(row)}>
+      {isText ? (
+        <div class="name">
+          <Whole text={text} />
+        </div>
+      ) : (
+        text
+      )}
     </td>
   );
 }
@@ -95,8 +99,8 @@ function copyId(event: ClipboardEvent, name: string, id: string): void {
   event.preventDefault();
 }
 
-const styleOf = ({ name, from, isText, isName }: Pick<Column<never>, 'name' | 'from' | 'isText' | 'isName'>): string =>
-  `${from ?? ''} ${isText || isName ? name.toLowerCase() : 'number'}`;
+const styleOf = ({ name, from, isText }: Pick<Column<never>, 'name' | 'from' | 'isText'>): string =>
+  `${from ?? ''} ${isText ? name.toLowerCase() : 'number'}`;
 
 function Head<Row>(column: Column<Row>) {
   const { name, sort = '', meaning } = column;

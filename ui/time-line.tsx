@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import type { ActiveCall, PastCall } from '../sidecar/admin/answers.js';
 import { clock, duration } from './format.js';
-import { Name } from './names.js';
+import { Whole } from './names.js';
 
 const NAMES = {
   queued: 'queued',
@@ -34,7 +34,7 @@ export function TimeLine({ past, active }: { past: readonly PastCall[]; active: 
           sideBySide(calls.filter((call) => call.thread === thread)).map((lane, index) => (
             <div key={`${thread} ${index}`} class="lane">
               <span class="lane-name" title={thread}>
-                {index === 0 && (thread === '' ? 'root' : <Name text={thread} isShort />)}
+                {index === 0 && (thread === '' ? 'root' : <Whole text={thread} />)}
               </span>
               <div class="lane-track">
                 {lane.map((call) => (
