@@ -51,6 +51,7 @@ export function statusOf(
 ): Status {
   const down = engines.filter(({ state }) => state === 'down');
   const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
+  const out = [...down, ...away].slice(0, DOWN_SHOWN);
   const starting = engines.filter(({ state }) => state === 'starting').length;
   const up = engines.filter(isServing).length;
   const online = queue.waiting - queue.background;
@@ -71,9 +72,9 @@ export function statusOf(
     ...said('engines', 'good', awayInWords(away)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? undefined : 'add one: maitred engines add URL')
-      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
+      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}${up === 0 && down.length > 0 ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
-    ...said('gateway', 'warn', growth === undefined ? [] : [`The queue has grown for ${counted(growth.minutes, 'minute')}, from ${counted(growth.from, 'call')} to ${count(online)}.`], 'add engines, or let clients send less; maitred sim tells how many engines a load needs'),
+    ...said('gateway', 'warn', growth === undefined || up === 0 ? [] : [`The queue has grown for ${counted(growth.minutes, 'minute')}, from ${counted(growth.from, 'call')} to ${count(online)}.`], out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'),
     ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
@@ -89,7 +90,7 @@ export function statusOf(
       failures?.title ??
       (growth !== undefined ? 'Queue grows' : online > 0 ? `${count(online)} waiting` : ''),
     text: parts.map(({ text }) => text).join(' '),
-    helps: [...remedies].map((remedy) => `What helps: ${remedy}.`).join(' '),
+    helps: remedies.size === 0 ? '' : `What helps: ${[...remedies].join('. Also: ')}.`,
     parts,
   };
 }

@@ -135,7 +135,7 @@ function holdersInWords(held: number, view: EngineView | undefined): string {
 /** Whether later calls may take the room that a call waits for. */
 function passersInWords({ call, background, waiting }: CallView, at: EngineView | undefined, now: number): string[] {
   if (waiting?.nearest.cause !== 'kv' || background) return [];
-  if (at?.reservedFor === call) return ['Room that becomes free is kept for it: no call behind it takes any.'];
+  if (at?.reservedFor === call) return ['Room that becomes free is kept from the calls behind it.'];
   if (waiting.reserveAtMs === undefined || waiting.nearest.ahead > 0) return [];
   return [`Calls behind it that need less, or whose contexts are there already, may pass it; in ${span(waiting.reserveAtMs - now)} at the latest room is kept for it.`]; // prettier-ignore
 }

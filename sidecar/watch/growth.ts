@@ -1,4 +1,4 @@
-/** Calls that wait, in means of half minutes, oldest first; null: not known. */
+/** Calls that wait: the fewest of each half minute, oldest first; null: not known. */
 export type Past = readonly (number | null)[];
 export const STEP_MS = 30_000;
 
@@ -25,13 +25,13 @@ export function growthOf(past: Past, nowWaiting: number): Growth | undefined {
   while (at >= LULL_STEPS && level(at) > level(at - LULL_STEPS)) at -= 1;
   const from = Math.min(...levels.slice(Math.max(0, at - LULL_STEPS), at + 1));
   const low = levels.lastIndexOf(from, at);
-  const wasLarge = levels.some((mean, end) => {
-    const isLarge = [SLOW, FAST].some(({ steps, calls }) => end >= low + steps && mean >= from + calls);
-    return isLarge && mean >= FACTOR_MIN * from && mean - level(end - 2) >= RISE_SHARE * (mean - level(end - 4));
+  const wasLarge = levels.some((calls, end) => {
+    const isLarge = [SLOW, FAST].some((least) => end >= low + least.steps && calls >= from + least.calls);
+    return isLarge && calls >= FACTOR_MIN * from && calls - level(end - 2) >= RISE_SHARE * (calls - level(end - 4));
   });
   return wasLarge && nowWaiting > from ? { minutes: Math.floor((levels.length - low) / 2), from } : undefined;
 }
 
 /** The same steps of several gateways. A part of the time that this one does not know stays unknown. */
 export const joinedPast = (own: Past, others: readonly Past[]): Past =>
-  own.map((mean, at) => (mean === null ? null : others.reduce((sum, other) => sum + (other[at] ?? 0), mean)));
+  own.map((calls, at) => (calls === null ? null : others.reduce((sum, other) => sum + (other[at] ?? 0), calls)));

@@ -102,30 +102,28 @@ export function joined(all: readonly Told[]): Step {
 }
 
 const NOTHING = new Step();
+/** Steps that are kept. */
+const LENGTH = 60;
 
 /** The latest steps of one length. Times are milliseconds on the driver's clock. */
 export class Series {
   /** Those in which something happened, by their number since the beginning of the clock. */
   readonly #steps = new Map<number, Step>();
 
-  /** @param length steps that are kept */
-  constructor(
-    readonly stepMs: number,
-    private readonly length = 60,
-  ) {}
+  constructor(readonly stepMs: number) {}
 
   at(ms: number): Step {
     const index = Math.floor(ms / this.stepMs);
     const step = this.#steps.get(index) ?? new Step();
     this.#steps.set(index, step);
-    if (this.#steps.size > this.length) this.#steps.delete(Math.min(...this.#steps.keys()));
+    if (this.#steps.size > LENGTH) this.#steps.delete(Math.min(...this.#steps.keys()));
     return step;
   }
 
   /** The steps up to `nowMs`, oldest first and without gaps. */
   read(nowMs: number): { readonly steps: readonly Step[]; readonly firstMs: number } {
-    const first = Math.floor(nowMs / this.stepMs) - this.length + 1;
-    const steps = Array.from({ length: this.length }, (_, at) => this.#steps.get(first + at) ?? NOTHING);
+    const first = Math.floor(nowMs / this.stepMs) - LENGTH + 1;
+    const steps = Array.from({ length: LENGTH }, (_, at) => this.#steps.get(first + at) ?? NOTHING);
     return { steps, firstMs: first * this.stepMs };
   }
 }

@@ -36,7 +36,8 @@ export type TotalsView = ReturnType<Totals['read']>;
 /** The last five minutes, hour and day. Times are milliseconds on the driver's clock. */
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
-  readonly #waited = new Series(WAITED_STEP_MS, WAITED_STEPS);
+  /** Of each half minute, the fewest calls that waited: a queue that was empty in between has not grown. */
+  readonly #waited = new Map<number, number>();
   /** Moments that explain bends in the curves. */
   readonly #marks: { readonly atMs: number; readonly text: string }[] = [];
   readonly #away = new Set<EngineId>();
@@ -64,7 +65,9 @@ export class Totals implements Observer {
     this.ports.completions.count();
     const reading = this.ports.reading();
     this.#each(this.ports.now(), (step) => step.read(reading));
-    this.#waited.at(this.ports.now()).read(reading);
+    const at = Math.floor(this.ports.now() / WAITED_STEP_MS);
+    this.#waited.set(at, Math.min(reading['online'] ?? 0, this.#waited.get(at) ?? Infinity));
+    if (this.#waited.size > WAITED_STEPS) this.#waited.delete(Math.min(...this.#waited.keys()));
   }
 
   mark(text: string): void {
@@ -108,8 +111,8 @@ export class Totals implements Observer {
 
   /** The whole half minutes of the last hour. */
   waited(now: Millis): Past {
-    const { steps } = this.#waited.read(now);
-    return steps.slice(0, -1).map(({ readings }) => readings.of('online'));
+    const end = Math.floor(now / WAITED_STEP_MS);
+    return Array.from({ length: WAITED_STEPS }, (_, at) => this.#waited.get(end - WAITED_STEPS + at) ?? null);
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */

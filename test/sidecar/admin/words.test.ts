@@ -78,7 +78,7 @@ it('says whether calls that need less may pass the first in line, and until when
     'may pass it; in 30 s at the latest room is kept for it.',
   );
   const kept = told({ engine: { reservedFor: 'c-1' } });
-  expect(kept).toContain('Room that becomes free is kept for it');
+  expect(kept).toContain('Room that becomes free is kept from the calls behind it.');
   for (const text of [
     kept,
     told(),
@@ -148,35 +148,38 @@ it('says what an engine that is up has room for', () => {
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
-it('warns of a queue that grows', () => {
-  const parts = { draining: false, untilRestart: [], fleet: { awaited: new Set() } };
+const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: {}, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
+
+it('warns of a queue that grows, while an engine is up', () => {
   const queue = { waiting: 50, background: 2, longest_wait_seconds: 90, waiting_for: { kv: 50 } };
   const seen = { engines: [{ state: 'up', in_flight: 7 }], queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
-  const told = (growth?: object) =>
-    statusOf({ ...parts, config: { admission: {} } } as never, { ...seen, growth } as never);
+  const told = (growth?: object, more?: object) => statusOf(PARTS as never, { ...seen, growth, ...more } as never);
   expect(told({ minutes: 4, from: 14.6 })).toMatchObject({
     level: 'warn',
     title: 'Queue grows',
+    helps: 'What helps: more engines, or fewer calls; maitred sim tells how many engines a load needs.',
     text: '1 engine up. The queue has grown for 4 minutes, from 15 calls to 48. 7 calls run, 48 wait, the longest for 90 s, and 2 in the background, all for KV cache.',
   });
   expect(told({ minutes: 2, from: 1.2 }).text).toContain('for 2 minutes, from 1 call to 48.');
   expect(told()).toMatchObject({ level: 'good', title: '48 waiting' });
   const all = { waiting: 3, background: 3, longest_wait_seconds: 0, waiting_for: { kv: 2, window: 1 } };
-  const { text } = statusOf({ ...parts, config: { admission: {} } } as never, { ...seen, queue: all } as never);
-  expect(text).toMatch(/ 3 wait in the background: 2 for KV cache, 1 for the window\.$/);
+  expect(told(undefined, { queue: all }).text).toMatch(
+    / 3 wait in the background: 2 for KV cache, 1 for the window\.$/,
+  );
+  const drained = { id: 'e2', state: 'drained', in_flight: 0, text: 'Is drained.' };
+  const engines = [...seen.engines, drained];
+  expect(told({ minutes: 4, from: 3 }, { engines }).helps).toBe('What helps: e2 back in service; else more engines, or fewer calls.'); // prettier-ignore
+  expect(told({ minutes: 4, from: 3 }, { engines: [drained] }).text).not.toContain('grown');
 });
 
 it('names drained engines together, those that drain one by one, and what helps those that are down', () => {
-  const parts = { draining: false, untilRestart: [], fleet: { awaited: new Set() }, config: { admission: {} } };
   const queue = { waiting: 0, background: 0, waiting_for: {} };
   const told = (...states: string[]) => {
     const engines = states.map((state, at) => ({ id: `e${at}`, state, in_flight: 0, text: `Is ${state}.` }));
-    const { text, helps } = statusOf(parts as never, { engines, queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } } as never); // prettier-ignore
+    const { text, helps } = statusOf(PARTS as never, { engines, queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } } as never); // prettier-ignore
     return `${text} ${helps}`.trim();
   };
-  expect(told('down', 'down')).toMatch(
-    /^e0 is down\. e1 is down\. 0 of .* waits\. What helps: start it, or [^.]*stuck\.$/,
-  );
+  expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: start it, or [^.]*stuck\. Also: return it to service: maitred engines undrain e1\.$/); // prettier-ignore
   expect(told('up', 'drained', 'draining')).toBe('e1 is drained. e2 is draining. 1 of 3 engines up. No call waits.');
   expect(told('drained', 'draining', 'drained', 'up')).toBe(
     'e1 is draining. e0, e2 are drained: they take no calls until they are returned to service. 1 of 4 engines up. No call waits.',

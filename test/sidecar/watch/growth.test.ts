@@ -60,16 +60,19 @@ describe('a queue', () => {
     expect(await stateOfAll(context as never)).toMatchObject({ queue: { waiting: 7, background: 1 }, past: [1, 7] });
   });
 
-  it('is read in means of whole half minutes', () => {
+  it('has not grown where it was empty in between, however full it is now', () => {
     let nowMs = 0;
     let online = 0;
     const now = () => millis(nowMs);
     const completions = new Completions({ idle: () => [], known: { of: () => undefined, leaving: () => undefined }, now }); // prettier-ignore
     const totals = new Totals({ completions, now, reading: () => ({ online }) });
-    for (; nowMs < 75_000; nowMs += 15_000) {
-      online = nowMs / 5000;
+    const levels = [0, 0, 0, 0, 55, 0, 97, 97, 97].map((calls) => Array<number>(3).fill(calls));
+    for (const calls of levels.flat().with(12, 0).with(16, 60)) {
+      online = calls;
       totals.look();
+      nowMs += 10_000;
+      expect(growthOf(totals.waited(now()), online)).toBeUndefined();
     }
-    expect(totals.waited(now()).slice(-3)).toEqual([null, 1.5, 7.5]);
+    expect(totals.waited(now()).slice(-10)).toEqual([null, 0, 0, 0, 0, 0, 0, 97, 97, 97]);
   });
 });
