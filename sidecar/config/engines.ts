@@ -12,7 +12,7 @@ export const engine = z.strictObject({
     'required',
   ),
   id: derived(name, 'Name in metrics, headers and admin answers.', 'host:port of the URL'),
-  kind: note(z.enum(ENGINE_KINDS).default('auto'), 'Kind of server; `auto` detects it.', 'works for all'),
+  kind: note(z.enum(ENGINE_KINDS).default('auto'), 'Kind of server; `auto` detects it.'),
   models: derived(z.array(z.string().min(1)).min(1), 'Models that the engine serves.', 'its /v1/models'),
   window: derived(count(1, 100_000), 'Most calls in flight.', 'from `admission.window`'),
   capacityTokens: derived(count(1, 1e12), 'KV cache capacity.', 'the engine’s report; unknown: no gate'),
@@ -38,7 +38,7 @@ const dns = z.strictObject({
   name: note(hostName, 'Full name to resolve.', 'required'),
   port: note(count(1, 65_535).optional(), 'Port of the engines, for `A` and `AAAA`: `SRV` records have their own.'),
   type: note(z.enum(['A', 'AAAA', 'SRV']).default('A'), 'Records, one engine each.', 'both families would count twice'),
-  scheme: note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.', 'that of most engines'),
+  scheme: note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.'),
   refreshMs: note(ms(REFRESH_MS_MIN).default(10_000), 'Longest time between two lookups; a shorter TTL shortens it.'),
   servers: note(
     z.array(z.string().regex(ADDRESS, 'must be IP or IP:port')).default([]),
@@ -51,7 +51,7 @@ export const engineDefaults = z.object(engine.omit({ url: true, id: true }).shap
 
 const source = z.strictObject({
   dns,
-  graceMs: note(ms(0).default(15_000), 'Time that an engine is missing before it drains.', 'longer than one refresh'),
+  graceMs: note(ms(0).default(15_000), 'Time that an engine is missing before it drains.'),
   ...engineDefaults.shape,
   models: note(
     engineDefaults.shape.models,

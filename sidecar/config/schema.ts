@@ -59,13 +59,9 @@ const limits = z
       'Memory for beginnings of large bodies, which are not parsed again; 0: none.',
       'measured: lab/NOTEBOOK.md, “What it costs”',
     ),
-    bodyDepthMax: note(count(16, 3000).default(1000), 'Levels of nesting in a body above 32 KB.', 'five times vLLM’s'),
-    bodyNodesMax: note(
-      count(1000, 1e9).default(250_000),
-      'Keys, objects and arrays in a request body above 32 KB.',
-      'fifty times those of 512 KB of agent history',
-    ),
-    answerBytes: note(count(1024, 1e10).default(67_108_864), 'Largest answer without streaming.', 'twice `bodyBytes`'),
+    bodyDepthMax: note(count(16, 3000).default(1000), 'Levels of nesting in a body above 32 KB.'),
+    bodyNodesMax: note(count(1000, 1e9).default(250_000), 'Keys, objects and arrays in a request body above 32 KB.'),
+    answerBytes: note(count(1024, 1e10).default(67_108_864), 'Largest answer without streaming.'),
     programsMax: derived(count(2, 1e7), 'Most programs kept.', `${shipped.programsMax}, at least twice \`queuedMax\``),
     queuedMax: derived(count(1, 1e6), 'Most waiting calls.', `${shipped.queuedMax}, at most half \`programsMax\``),
     queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', {
@@ -109,11 +105,11 @@ const timeouts = z.strictObject({
     'Longest wait in the queue, without streaming; at least max(`waitMsMax`, `reserveMs`) + `turnMs`.',
     'three tries of an OpenAI client',
   ),
-  noEngineMs: note(ms(0).default(waits.noEngineMs), 'Longest wait while no engine for it is up.', 'a short restart'),
+  noEngineMs: note(ms(0).default(waits.noEngineMs), 'Longest wait while no engine for it is up.'),
   busyMs: note(ms(0).default(60_000), 'Time before an engine’s 429 or 503 goes to the client.'),
   ghostMs: note(ms(0).default(waits.ghostMs), 'Time to keep a place for a retry.', 'clients’ longest `Retry-After`'),
   commentMs: note(ms(100).default(10_000), 'Interval of SSE comments to queued streams.', 'below proxies’ timeouts'),
-  drainMs: note(ms(0).default(600_000), 'Time for calls to finish after SIGTERM.', 'as `firstByteMs`'),
+  drainMs: note(ms(0).default(600_000), 'Time for calls to finish after SIGTERM.'),
   leaseMs: note(ms(1000, 30 * DAY_MS).default(waits.leaseMs), 'Idle time after which a program is forgotten.'),
 });
 

@@ -58,7 +58,7 @@ export function objectiveOf(
 export const health = z
   .strictObject({
     intervalMs: fixed(ms(10).default(2000), 'Interval of load reports and health probes of an engine.'),
-    timeoutMs: fixed(ms(10).default(2000), 'Time for one probe.', 'as `intervalMs`'),
+    timeoutMs: fixed(ms(10).default(2000), 'Time for one probe.'),
     failuresMax: fixed(count(1, 1000).default(3), 'Failures in a row from which an engine is down.'),
     stuckMs: fixed(ms(10).default(30_000), 'Time without a token, requests waiting, none running: then it is down.'),
     backoffMs: fixed(ms(10).optional(), 'First wait before an engine that is down is probed; it doubles each time.', {
@@ -72,7 +72,7 @@ export const health = z
   });
 
 export const shadow = z.strictObject({
-  enabled: fixed(z.boolean().default(true), 'Estimate the gateway’s gain (INSPECT.md).', 'at most 1 % of a core'),
+  enabled: fixed(z.boolean().default(true), 'Estimate the gateway’s gain (INSPECT.md).'),
   everyMs: fixed(ms(1000).default(60_000), 'Time between estimates; a sixth while too many programs go on.'),
 });
 
