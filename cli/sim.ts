@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { Pool, untilEnded } from '../lab/index.js';
 import { adviceOf, isInVain } from './sim/advice.js';
 import { documentOf } from './sim/document.js';
-import { addSimOptions, type SimFlags } from './sim/flags.js';
+import { addSimOptions, type GivenFlags } from './sim/flags.js';
 import { combinationsOf, type Plan } from './sim/plan.js';
-import { reachOf } from './sim/reach.js';
 import { recommend } from './sim/recommendation.js';
 import { readPlan } from './sim/read-plan.js';
+import { search } from './sim/search.js';
 import type { RunReport } from './sim/worker.js';
 import { tablesOf } from './sim/tables.js';
 import { plain, tableWidth } from '../text/index.js';
@@ -18,18 +18,17 @@ const WORKER = new URL('./sim/worker.js', import.meta.url);
 
 export function addSimCommand(program: Command): void {
   const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
-  sim.action((flags: SimFlags) => stoppable((signal) => simulate(sim, flags, signal)));
+  sim.action((flags: GivenFlags) => stoppable((signal) => simulate(sim, flags, signal)));
   addCalibrateCommand(sim);
 }
 
-async function simulate(command: Command, flags: SimFlags, signal: AbortSignal): Promise<void> {
+async function simulate(command: Command, flags: GivenFlags, signal: AbortSignal): Promise<void> {
   const faults = new Faults();
-  const plan = await readPlan(command, flags, faults, signal);
-  const runs = signal.aborted ? [] : await runsOf(plan, flags.jobs, signal);
+  const asked = await readPlan(command, flags, faults, signal);
   const run = (trial: Plan) => (signal.aborted ? Promise.resolve([]) : runsOf(trial, flags.jobs, signal));
-  const reach = signal.aborted || isInVain(runs) ? undefined : await reachOf(plan, runs, run);
-  const advice = signal.aborted ? [] : adviceOf(plan, runs, reach);
-  const recommendation = isInVain(runs) ? undefined : recommend(plan, runs, reach);
+  const { plan, runs } = asked.searched === undefined ? { plan: asked, runs: await run(asked) } : await search(asked, asked.searched, flags.programs !== undefined, run); // prettier-ignore
+  const advice = signal.aborted ? [] : adviceOf(plan, runs);
+  const recommendation = isInVain(runs) ? undefined : recommend(plan, runs);
   const better = recommendation !== undefined && recommendation.choice > 0 ? recommendation.values : undefined;
   const document = documentOf(plan, runs, advice, recommendation);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);

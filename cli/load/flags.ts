@@ -34,7 +34,7 @@ const TARGETS_MAX = 2;
 
 export function addLoadOptions(command: Command): Command {
   command.requiredOption('--target <url>', 'engine or gateway; a second one is compared with the first', target);
-  addSourceOptions(command, { otherwise: ', or those that arrive within --duration', several: true })
+  addSourceOptions(command, { otherwise: ', or those that arrive within --duration' })
     .option('--duration <time>', 'start no program later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',

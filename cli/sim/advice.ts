@@ -1,5 +1,5 @@
 import { integer } from '../../text/index.js';
-import { again, isForNothing, PROGRAMS_MAX, ratesOf, type Reach, STEADY } from './loads.js';
+import { auto, isForNothing, loadsOf, PROGRAMS_MAX, ratesOf, STEADY } from './loads.js';
 import { isUnloaded, overloadedSeeds } from './overload.js';
 import { choicesOf, nameOf, type Plan } from './plan.js';
 import { enginesOf } from './sustained.js';
@@ -8,22 +8,22 @@ import type { RunReport } from './worker.js';
 const NAMES_MAX = 4;
 
 /** Questions that the runs leave open, and what would answer them: sentences. Of several rates, the verdict has them. */
-export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): string[] {
+export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const runs = all.filter(({ complete }) => complete);
   if (isInVain(runs)) return [vainText(plan, runs)];
   const isLong = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0);
-  return [...(isLong ? [`Some programs fail, as ${tooLong(plan)}.`] : []), ...openOf(plan, runs, reach)];
+  return [...(isLong ? [`Some programs fail, as ${tooLong(plan)}.`] : []), ...openOf(plan, runs)];
 }
 
-function openOf(plan: Plan, runs: readonly RunReport[], reach: Reach | undefined): string[] {
+function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
   if (runs.length === 0 || ratesOf(plan).length > 1 || enginesOf(plan).length > 1) return [];
   if (runs.every(isUnloaded)) {
     const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
     const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
-    return [`${found}: ${raised(plan, reach)}`];
+    return [found + raised(plan)];
   }
   if (isForNothing(plan, runs))
-    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later: ${raised(plan, reach)}`]; // prettier-ignore
+    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later${raised(plan)}`]; // prettier-ignore
   // In several circumstances, a line for each tells it.
   return choicesOf(plan) < plan.variants.length ? [] : overloaded(plan, runs);
 }
@@ -55,13 +55,12 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
   return `No program completed, as calls ended without an answer (${codes.join(', ')})${remedy}.`;
 }
 
-/** A higher load than the highest of these, if any is. */
-function raised(plan: Plan, reach: Reach | undefined): string {
+/** The end of a sentence, with the option that finds a higher load than the highest of these. */
+function raised(plan: Plan): string {
   const [{ arrivals } = { arrivals: undefined }] = plan.variants;
-  // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
-  const programs = Math.min(PROGRAMS_MAX, STEADY * plan.programs);
-  if (arrivals?.type === 'trace') return `run again with --concurrency ${plan.programs} --programs ${programs}.`;
+  if (plan.searched !== undefined) return '.';
   if (arrivals?.type === 'closed' && arrivals.concurrency >= plan.programs)
-    return `all programs ran at the same time: run again with --programs ${programs}.`;
-  return again(plan, reach, 'raise');
+    return `: all programs ran at the same time: run again with --programs ${Math.min(PROGRAMS_MAX, STEADY * plan.programs)}.`;
+  // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
+  return `: ${auto(loadsOf(plan).axis, 'loads at which they do')}`;
 }

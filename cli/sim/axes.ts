@@ -37,13 +37,17 @@ export interface Values {
 export type Lists = { readonly [A in Axis]?: readonly NonNullable<Values[A]>[] };
 
 /** The world that the settings of a gateway meet. Settings are compared in the same circumstances. */
-const CIRCUMSTANCES: ReadonlySet<Axis> = new Set(['rate', 'concurrency', 'engines', 'preset', 'conditions']);
+export const CIRCUMSTANCES = ['rate', 'concurrency', 'engines', 'preset', 'conditions'] as const satisfies readonly Axis[]; // prettier-ignore
+
+/** Circumstances whose values `auto` looks for. */
+export const SEARCHED = ['rate', 'concurrency', 'engines'] as const satisfies readonly Axis[];
+export type Searched = (typeof SEARCHED)[number];
 
 /** Settings of the scheduler, which has none under pass-through. */
 export const SCHEDULED = ['window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const satisfies readonly Axis[]; // prettier-ignore
 
 /** Whether it is for the operator of a gateway to set. */
-export const isChoice = (axis: Axis): boolean => !CIRCUMSTANCES.has(axis);
+export const isChoice = (axis: Axis): boolean => !CIRCUMSTANCES.some((each) => each === axis);
 
 /**
  * Every combination of the values that can differ: `pass-through` has none of the scheduler's, unless it is the only

@@ -11,8 +11,11 @@ import { explainChoices } from '../choices-help.js';
 import { BASE_NAMES, choosePreset, DEFAULT, hostWritesOption, PRESET_CHOICES, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, marginOption, type SourceFlags } from './source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
-import type { Lists } from './axes.js';
-import { seeds, settings, wholesFrom } from './lists.js';
+import type { Lists, Searched } from './axes.js';
+import { type AUTO, orAuto, seeds, settings, wholesFrom } from './lists.js';
+
+/** As given: `auto` is to be looked for. */
+export type GivenFlags = Omit<SimFlags, Searched> & { readonly [A in Searched]?: readonly number[] | typeof AUTO };
 
 export interface SimFlags
   extends SourceFlags<readonly number[]>, HostOptions, Omit<Lists, 'rate' | 'concurrency' | 'preset' | 'conditions'> {
@@ -30,9 +33,9 @@ export interface SimFlags
 const DEFAULTS = loadConfig({});
 
 export function addSimOptions(command: Command): Command {
-  addSourceOptions(command, { several: true })
+  addSourceOptions(command, { canSearch: true })
     .optionsGroup('Engines:')
-    .option('--engines <counts>', 'engine replicas; several with commas or as 1..4 (default: those of --config, else 1)', wholesFrom(1, 4096))
+    .option('--engines <counts>', 'engine replicas; several with commas or as 1..4, or auto (default: those of --config, else 1)', orAuto(wholesFrom(1, 4096)))
     .addOption(presetsOption('model and machine of each engine'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .addOption(numeric('--host-tokens <tokens>', 'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none', 0, 1e10))
@@ -50,15 +53,15 @@ export function addSimOptions(command: Command): Command {
     .option('--gate <shares>', `largest share of KV capacity for the working set, 0: no gate (admission.gate; default: ${DEFAULTS.admission.gate})`, settings)
     .option('--host-gate <shares>', `largest share of host memory for idle contexts, 0: not counted (admission.hostGate; default: ${DEFAULTS.admission.hostGate})`, settings)
     .optionsGroup('Runs and output:')
-    .option('--seed <numbers>', 'random seeds, several with commas or as 1..8: each is a run (default: 0)', seeds)
+    .option('--seed <numbers>', 'random seeds, several with commas or as 1..8: each is a run (default: 0; of auto, 1..8)', seeds)
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .addHelpText('after', '\nRates, concurrencies, engines, presets, conditions and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, in the same circumstances.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets, conditions and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nOf rates, concurrencies or engines, auto looks for the values that tell most: from which load on it pays, up to which it is sustained, how many engines are enough.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, in the same circumstances.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
   return addExamples(explainChoices(command, SIM_POLICY_SENTENCES, SIM_BALANCER_SENTENCES), {
     'sim --workload mixed --rate 0.5 --seed 1,2,3': 'three policies',
-    'sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1..8':
-      'from which rate on it pays, and who pays for it',
+    'sim --workload team --rate auto --policy pass-through,plas': 'from which rate on it pays, and who pays for it',
+    'sim --workload team --rate 0.3 --engines auto': 'how many engines are enough',
     'sim --trace examples/programs.jsonl --policy pass-through,plas': 'recorded programs',
     'sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3': 'several windows, at each rate',
     'sim --config maitred.yaml --workload agents.yaml --rate 1': 'your settings, and programs of your own',

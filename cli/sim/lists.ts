@@ -6,13 +6,14 @@ import { eachOnce, numberFrom } from '../options.js';
 /** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
 export const RUNS_MAX = 1000;
 
-type NumberRange = Parameters<typeof numberFrom>;
+export type NumberRange = Parameters<typeof numberFrom>;
+export type NumbersReader = (text: string, before?: readonly number[]) => readonly number[];
 
 /** Values of a range of loads, its ends included. */
 export const RANGE_VALUES = 5;
 
 /** Reads an option's numbers, separated by commas or repeated, in rising order; `0.1..0.4` stands for five values in equal ratios, of two digits. */
-export function loadsFrom(...range: NumberRange) {
+export function loadsFrom(...range: NumberRange): NumbersReader {
   const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
   return rangesFrom(range, (from, to) => {
     const inside = Array.from({ length: RANGE_VALUES - 2 }, (_, at) => from * (to / from) ** ((at + 1) / (RANGE_VALUES - 1))); // prettier-ignore
@@ -22,6 +23,15 @@ export function loadsFrom(...range: NumberRange) {
 
 export const SEED_MAX = 2 ** 32 - 1;
 
+/** As another reader, or `auto` alone. */
+export const orAuto =
+  (read: NumbersReader) =>
+  (text: string, before?: readonly number[] | typeof AUTO): readonly number[] | typeof AUTO => {
+    if (before === AUTO || (text === AUTO && before !== undefined))
+      throw new InvalidArgumentError(`It is ${AUTO} alone, or numbers.`);
+    return text === AUTO ? AUTO : read(text, before);
+  };
+
 /** As `loadsFrom`, whole numbers; `1..8` stands for all of them. */
 export const wholesFrom = (least: number, most: number) =>
   rangesFrom([least, most, 'a whole number'], (from, to) => {
@@ -30,6 +40,9 @@ export const wholesFrom = (least: number, most: number) =>
   });
 
 export const seeds = wholesFrom(0, SEED_MAX);
+
+/** Values that are looked for. */
+export const AUTO = 'auto';
 
 function rangesFrom(range: NumberRange, between: (from: number, to: number) => number[]) {
   const read = numberFrom(...range);

@@ -66,6 +66,10 @@ export const sustainedSeeds = ({ variants }: Plan, runs: readonly RunReport[], v
 export const isHeld = (plan: Plan, runs: readonly RunReport[], variant: number): boolean =>
   2 * overloadedSeeds(plan, runs, variant).size < runs.filter((run) => run.variant === variant).length;
 
+/** Whether it is known to be sustained, or nearly. */
+export const isKept = (plan: Plan, runs: readonly RunReport[], variant: number): boolean =>
+  isHeld(plan, runs, variant) && loadOf(plan, runs, variant).state !== 'unknown';
+
 /** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
 export const isUnloaded = (run: RunReport): boolean =>
   hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;

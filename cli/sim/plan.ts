@@ -2,7 +2,7 @@ import type { EngineSettings, SimBalancerName, SimPolicyName, SimRetentionName }
 import type { Arrivals } from '../../workloads/index.js';
 import type { Scheduling } from './scheduling.js';
 import type { ProgramSource } from './source.js';
-import { AXES, isChoice, valuesText, type Axis, type Lists, type Values } from './axes.js';
+import { AXES, isChoice, valuesText, type Axis, type Lists, type Searched, type Values } from './axes.js';
 import type { ChosenConditions } from './conditions.js';
 
 /** The simulation to run: plain data, so that a thread can receive it. Each variant x seed is a run. */
@@ -17,6 +17,8 @@ export interface Plan {
   /** Values of the policies, the balancers, and every other setting that the command line names. */
   readonly lists: Lists & { readonly policy: readonly SimPolicyName[]; readonly balancer: readonly SimBalancerName[] };
   readonly seeds: readonly number[];
+  /** The circumstance whose values are looked for. */
+  readonly searched?: Searched | undefined;
   /** Whether seeds change nothing: programs arrive at recorded times, and nothing fails. */
   readonly isExact: boolean;
   /** Share of a time up to which a difference does not matter. */
@@ -70,3 +72,20 @@ export const choicesOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>)
 
 export const combinationsOf = ({ variants, seeds }: Pick<Plan, 'variants' | 'seeds'>): Combination[] =>
   variants.flatMap((_, variant) => seeds.map((seed) => ({ variant, seed })));
+
+/** The plan with other values of a circumstance. */
+export function withValues(plan: Plan, axis: Searched, values: readonly number[]): Plan {
+  const choices = plan.variants.slice(0, choicesOf(plan));
+  return {
+    ...plan,
+    lists: { ...plan.lists, [axis]: values },
+    variants: values.flatMap((value) => choices.map((variant) => withValue(variant, axis, value))),
+  };
+}
+
+function withValue(variant: Variant, axis: Searched, value: number): Variant {
+  const own = { ...variant, values: { ...variant.values, [axis]: value } };
+  if (axis === 'engines') return { ...own, engines: value };
+  if (axis === 'concurrency') return { ...own, arrivals: { type: 'closed', concurrency: value } };
+  return own.arrivals.type === 'open' ? { ...own, arrivals: { ...own.arrivals, ratePerSecond: value } } : own;
+}

@@ -7,12 +7,24 @@ import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
-import { AXES, type Axis, combinationsOf, isChoice, SCHEDULED, type Lists, type Values } from './axes.js';
+import {
+  AXES,
+  type Axis,
+  CIRCUMSTANCES,
+  combinationsOf,
+  isChoice,
+  SCHEDULED,
+  SEARCHED,
+  type Lists,
+  type Values,
+} from './axes.js';
 import { NO_CONDITIONS } from './conditions.js';
-import type { SimFlags } from './flags.js';
-import { RUNS_MAX } from './lists.js';
+import type { GivenFlags, SimFlags } from './flags.js';
+import { AUTO, RUNS_MAX } from './lists.js';
 import { axesOf, type Plan, type Variant } from './plan.js';
 import { readScheduling, simRetentionOf, type Scheduling } from './scheduling.js';
+import { VALUES_MAX } from './search.js';
+import { SEEDS } from './sustained.js';
 
 /** Policies that show where the gain comes from: no scheduling, the gate alone, and the order too. */
 const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies readonly SimPolicyName[];
@@ -22,7 +34,13 @@ const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies read
  * the part of a recording read so far.
  * @throws ConfigError, TraceError or Error about the files that they name
  */
-export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
+export async function readPlan(
+  command: Command,
+  given: GivenFlags,
+  faults: Faults,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { searched, ...flags } = searchedOf(command, given);
   const first: Values = combinationsOf(listsOf(flags))[0] ?? {};
   const { config } = readScheduling(flags.config, first);
   const lists = {
@@ -34,12 +52,13 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const source = await readSource(command, flags, 'lengths', faults, signal);
   const { rate, concurrency } = first;
   const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
+  if (searched === 'engines' && arrivals.type !== 'open') command.error('--engines auto needs a --rate, which that many sustain'); // prettier-ignore
   const isFaultless = (flags.conditions ?? []).every(({ conditions }) => Object.keys(conditions).length === 0);
   const isExact = arrivals.type === 'trace' && isFaultless;
-  const given = flags.seed ?? [0];
-  const seeds = isExact ? given.slice(0, 1) : given;
-  checkRuns(command, { ...lists, seed: seeds });
-  if (seeds.length < given.length) complain('seeds change nothing at recorded arrival times: run once');
+  const every = flags.seed ?? (searched === undefined ? [0] : searchSeeds(combinationsOf(lists).length));
+  const seeds = isExact ? every.slice(0, 1) : every;
+  checkRuns(command, { ...lists, seed: seeds, ...(searched && { [searched]: Array<number>(VALUES_MAX).fill(1) }) });
+  if (seeds.length < every.length) complain('seeds change nothing at recorded arrival times: run once');
   const programs = countOf(flags, source, arrivals);
   const vain = SCHEDULED.find((name) => (flags[name]?.length ?? 0) > 1);
   if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
@@ -55,9 +74,23 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
     variants: combinationsOf(lists).map((values) => variantOf(command, flags, source, values)),
     lists,
     seeds,
+    searched,
     isExact,
     margin: flags.margin,
   };
+}
+
+/** As many seeds as tell most, if there is room for as many runs. */
+const searchSeeds = (choices: number): readonly number[] =>
+  Array.from({ length: Math.max(1, Math.min(SEEDS, Math.floor(RUNS_MAX / VALUES_MAX / choices))) }, (_, at) => at + 1); // prettier-ignore
+
+/** The flags with a number, from which no search begins, for the circumstance that is looked for. */
+function searchedOf(command: Command, given: GivenFlags): SimFlags & Pick<Plan, 'searched'> {
+  const [searched, ...more] = SEARCHED.filter((axis) => given[axis] === AUTO);
+  const several = CIRCUMSTANCES.find((axis) => (given[axis]?.length ?? 0) > 1 && given[axis] !== AUTO);
+  if (searched !== undefined && (more.length > 0 || several !== undefined))
+    command.error(`--${searched} auto: give one value of --${more[0] ?? several}`);
+  return { ...given, ...(searched && { [searched]: [1] }), searched } as SimFlags & Pick<Plan, 'searched'>;
 }
 
 function listsOf(flags: SimFlags): Lists {

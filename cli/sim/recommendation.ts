@@ -3,11 +3,11 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { furtherOf, isForNothing, nextOf, type Reach, type SimVerdict, steadyOf } from './loads.js';
+import { isForNothing, nextOf, type SimVerdict, steadyOf } from './loads.js';
 import { isHeld, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
-import { enginesNext, sustainedOf } from './sustained.js';
+import { enginesNext, enginesOf, sustainedOf } from './sustained.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
@@ -23,14 +23,14 @@ export interface Recommendation {
  * what is best in each, after the answer. Undefined where settings do not differ, unless rates do, where runs are
  * missing, and where the first knows the future.
  */
-export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach): Recommendation | undefined {
+export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation | undefined {
   const runs = all.filter(({ complete }) => complete);
   const settings = choicesOf(plan);
   const isWhole = runs.length === plan.variants.length * plan.seeds.length;
   if (!isWhole || !isPossible(plan.variants[0])) return undefined;
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
-  const next = enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts, reach);
+  const next = enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts);
   const told = (choice: number, lines: readonly (string | undefined)[]) => ({
     sentence: [...lines, ...(ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [])]
       .filter((line) => line !== undefined)
@@ -47,7 +47,9 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
     const answer = choice > 0 || next === undefined ? [sentence, next] : [next + worstOf(verdicts)];
-    return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
+    const lines = verdicts.map((each) => each.sentence);
+    // Where engines are counted, that is the question.
+    return told(choice, enginesOf(plan).length > 1 ? [...sustained, ...answer, ...lines] : [...answer, ...sustained, ...lines]); // prettier-ignore
   }
   if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
   const longer = steadyOf(plan, runs);
@@ -57,9 +59,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    const keep = verdicts[0]?.short === undefined ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence; // prettier-ignore
-    const further = plan.variants.slice(1).some(isPossible) ? furtherOf(plan, runs, verdicts) : undefined;
-    return told(0, next === undefined ? [keep + lost, further] : [next + lost]);
+    const keep = verdicts[0]?.isShort !== true ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence; // prettier-ignore
+    return told(0, next === undefined ? [keep + lost] : [next + lost]);
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
@@ -103,7 +104,7 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
   const [best = 0] = verdict.better;
   if (best === 0 || loadOf(plan, runs, first + best).state !== 'unknown') return { ...verdict, isHeld: true };
   // The gain of a burst need not hold for a load.
-  return { ...verdict, better: [], prices: [], sentence: `${verdict.sentence.slice(0, -1)}; too few programs to tell whether ${settingOf(plan, first + best)} sustains it.`, isHeld: false, short: first + best }; // prettier-ignore
+  return { ...verdict, better: [], prices: [], sentence: `${verdict.sentence.slice(0, -1)}; too few programs to tell whether ${settingOf(plan, first + best)} sustains it.`, isHeld: false, isShort: true }; // prettier-ignore
 }
 
 /** Whether a gateway can be set to it: some policies know the future. */
@@ -118,7 +119,7 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const loads = more.length === 0 && (axis === 'rate' || axis === 'concurrency') ? (plan.lists[axis] ?? []) : [];
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
-  const isShort = verdicts.some(({ short }) => short !== undefined);
+  const isShort = verdicts.some((each) => each.isShort);
   if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : 'No setting sustains any of these.' }; // prettier-ignore
   return breakEvenOf(
     served,

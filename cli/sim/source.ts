@@ -19,7 +19,7 @@ import {
 import { readYaml } from '../files.js';
 import { duration, numberFrom, wholeFrom } from '../options.js';
 import { formatOption, type Faults } from '../trace-file.js';
-import { loadsFrom } from './lists.js';
+import { loadsFrom, type NumberRange, type NumbersReader, orAuto } from './lists.js';
 import { readRecording, type Kept, type Recording } from './recording.js';
 
 /** Flags for the programs and their arrivals, common to all commands that run programs. */
@@ -42,11 +42,12 @@ const PROGRAMS_DEFAULT = 300;
 
 /**
  * @param otherwise other conditions that end a run, for the help of `--programs`
- * @param several whether rates and concurrencies are lists
+ * @param canSearch whether loads may be looked for
  */
-export function addSourceOptions(command: Command, { otherwise = '', several = false } = {}): Command {
-  const [s, commas] = several ? ['s', '; several with commas, or 0.1..0.4 for five'] : ['', ''];
-  const load = (several ? loadsFrom : numberFrom) as typeof numberFrom;
+export function addSourceOptions(command: Command, { otherwise = '', canSearch = false } = {}): Command {
+  // Commander gives a reader what it returned before.
+  const load = (...range: NumberRange) => (canSearch ? orAuto(loadsFrom(...range)) : loadsFrom(...range)) as NumbersReader; // prettier-ignore
+  const more = canSearch ? ', or auto' : '';
   return command
     .optionsGroup('Programs and their arrivals:')
     .addOption(
@@ -56,13 +57,14 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
     )
     .addOption(new Option('--trace <file>', 'recorded programs, in any supported format').conflicts('workload'))
     .addOption(formatOption().conflicts('workload'))
-    .option(`--rate <number${s}>`, `programs that arrive per second, on average${commas}`, load(1e-6, 1e6))
+    .option(
+      `--rate <numbers>`,
+      `programs that arrive per second, on average; several with commas, or 0.1..0.4 for five${more}`,
+      load(1e-6, 1e6),
+    )
     .option('--cv <number>', 'burstiness of arrivals: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
     .addOption(
-      new Option(
-        `--concurrency <count${s}>`,
-        `or: programs at a time; the next starts when one ends${several ? '; several alike' : ''}`,
-      )
+      new Option('--concurrency <counts>', 'or: programs at a time; the next starts when one ends; several alike')
         .argParser(load(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
     )
@@ -133,7 +135,12 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
   if (traceSpeed !== undefined && source.type === 'trace')
     command.error(`${source.file} has no arrival times: set --rate or --concurrency`);
-  return usual ?? command.error('set an arrival rate (--rate) or a fixed concurrency (--concurrency)');
+  return (
+    usual ??
+    command.error(
+      'set an arrival rate (--rate; maitred sim --rate auto finds those that tell most) or a fixed concurrency (--concurrency)',
+    )
+  );
 }
 
 /** Number of programs; a recording with its own arrivals is not repeated. */

@@ -1,6 +1,6 @@
 import { type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
 import { counted, integer, leftAligned, percent } from '../../text/index.js';
-import { type Axis, type Value, type Values, valuesText } from './axes.js';
+import { type Axis, SEARCHED, type Value, type Values, valuesText } from './axes.js';
 import type { SimDocument } from './document.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import { fragmentOf } from './scheduling.js';
@@ -40,8 +40,8 @@ function stoppedText({ variants, lists, programs }: Plan, runs: readonly RunRepo
 
 function headlines(plan: Plan, { recommendation, ratios, order }: SimDocument): string[] {
   const [axis, ...more] = axesOf(plan.lists);
-  // That times grow with the rate is no news.
-  const isTold = !isSweep(plan) || (more.length === 0 && axis !== 'rate');
+  // That times grow with the load is no news.
+  const isTold = !isSweep(plan) || (more.length === 0 && !SEARCHED.some((each) => each === axis));
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
     // A recommendation repeats the outcome that it follows.

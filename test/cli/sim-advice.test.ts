@@ -9,38 +9,24 @@ describe('the advice of maitred sim', () => {
       const { advice, recommendation = '' } = (await json(...OF_REACT, ...load)).document;
       return [...advice, recommendation];
     };
-    const [idle] = await adviceAt('--concurrency', '1');
-    expect(idle).toMatch(
-      /^No call ever waited, so nothing could differ: run again with --concurrency \d+\.\.\d+ .*--seed 1\.\.8: 40 runs of \d+ programs\.$/,
-    );
-    const [nearlyIdle] = await adviceAt('--concurrency', '4');
-    expect(nearlyIdle).toMatch(
-      /^At least 9 of 10 calls never waited, so little could differ: run again with --concurrency 4\.\.16 --programs 128 --seed 1\.\.8: 40 runs of 128 programs\.$/,
-    );
-    const [drain, lower] = await adviceAt('--rate', '3');
-    expect(drain).toMatch(/^Overloaded: plas\./);
-    // The lowest of the rates that it names is sustained.
-    const [, next = ''] = /run again with (.*): /.exec(lower!) ?? [];
-    const { document } = await json(...OF_REACT, ...next.split(' '));
-    const { rate: [slower] = [] } = document.settings.varied!;
-    expect(slower).toBeLessThan(3);
-    expect(document.recommendation).toMatch(new RegExp(`^Sustained with [0-9]+ programs: up to ${slower} a second`));
+    expect(await adviceAt('--concurrency', '1')).toEqual(['No call ever waited, so nothing could differ: --concurrency auto looks for loads at which they do.', '']); // prettier-ignore
+    expect(await adviceAt('--concurrency', '4')).toEqual(['At least 9 of 10 calls never waited, so little could differ: --concurrency auto looks for loads at which they do.', '']); // prettier-ignore
+    expect(await adviceAt('--rate', '3')).toEqual([expect.stringMatching(/^Overloaded: plas\./), 'plas does not sustain this load: --rate auto looks for those that it does.']); // prettier-ignore
   });
 
-  it('advises a command whose result is final', async () => {
-    const args = ['--workload', 'react', '--programs', '40', '--kv-tokens', '20000', '--policy', 'pass-through,plas'];
-    const { document } = await json(...args, '--rate', '3');
-    const [, next = ''] = /run again with (.*): /.exec(document.recommendation!) ?? [];
-    const { out } = await sim(...args, ...next.split(' '));
-    expect(out).toMatch(/^plas pays .*\nSustained with \d+ programs: pass-through up to /);
-    expect(out).not.toMatch(/run again|would tell|confirm/);
+  it('advises a search whose result is final', async () => {
+    const args = ['--workload', 'react', '--kv-tokens', '20000', '--policy', 'pass-through,plas'];
+    const { out } = await sim(...args, '--rate', 'auto', '--cv', '0.3', '--programs', '100');
+    expect(out).toMatch(/^plas pays .*\nSustained in most seeds, with 100 programs: pass-through up to /);
+    expect(out).toMatch(/a second: both are overloaded\./);
+    expect(out).not.toMatch(/run again|auto/);
   });
 
   it('says that calls waited for nothing, where engines had room for all', async () => {
     const { document } = await json('--workload', 'chat', '--programs', '120', '--concurrency', '64', '--gate', '0');
     expect(document.advice).toEqual([
       expect.stringMatching(
-        /^Calls waited for nothing: .* first tokens came later: run again with --concurrency \d+\.\.\d+ .*\.$/,
+        /^Calls waited for nothing: .* first tokens came later: --concurrency auto looks for loads at which they do\.$/,
       ),
     ]);
   });
@@ -77,7 +63,7 @@ describe('the advice of maitred sim', () => {
 
   it('says that programs came for too short a time to tell whether a load is sustained, and which would', async () => {
     const args = ['--workload', 'coding', '--rate', '2', '--programs', '40', '--policy', 'plas'];
-    expect((await json(...args)).document.recommendation).toMatch(/^Too few programs to tell whether this load is sustained: run again with --rate \S+\.\.\S+ .*\.$/); // prettier-ignore
+    expect((await json(...args)).document.recommendation).toMatch(/^Too few programs to tell whether this load is sustained: run again with --programs \d+\.$/); // prettier-ignore
   });
 
   it('calls no recording overloaded, however fast it comes', async () => {
@@ -92,7 +78,7 @@ describe('the advice of maitred sim', () => {
 
   it('answers with more load alone where hardly a call waited, not with more seeds too', async () => {
     const { document } = await json('--workload', 'chat', '--programs', '20', '--rate', '0.5', '--window', '64,128', '--seed', '1,2'); // prettier-ignore
-    expect(document.advice).toEqual([expect.stringContaining('--rate')]);
+    expect(document.advice).toEqual([expect.stringContaining('--rate auto')]);
     expect(document.recommendation).toBeUndefined();
   });
 });

@@ -112,8 +112,8 @@ describe('maitred sim with several loads and windows', () => {
   it('gives a verdict for each load, from which one on a setting pays, and how to set it', async () => {
     const { document } = await sweep();
     const [pays, lower, sustained, ...loads] = document.recommendation!.split('\n');
-    expect([pays, sustained]).toEqual([expect.stringMatching(/^window auto pays/), expect.stringMatching(/^Sustained with 120 programs: /)]); // prettier-ignore
-    expect(lower).toMatch(/run again with --rate \S+\.\.\S+ --seed 1\.\.8: 80 runs of 120 programs\.$/);
+    expect([pays, sustained]).toEqual([expect.stringMatching(/^window auto pays/), expect.stringMatching(/^Sustained in most seeds, with 120 programs: /)]); // prettier-ignore
+    expect(lower).toBe('window 2 sustains none of these loads: --rate auto looks for those that it does.');
     expect(loads.join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster: .* At 3 a second: window auto, programs .* faster: /); // prettier-ignore
     const { out } = await sim(...SWEEP);
     expect(out).toMatch(/^All figures, such as slowdowns.*--json\.$/m);
@@ -242,7 +242,7 @@ limits: { queuedMax: 1 }
 
   it('tells of one setting at several rates which it sustains and how to learn whether it pays, and compares no rates', async () => {
     const { out } = await sim('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', '--rate', '0.1,3', '--seed', '1,2'); // prettier-ignore
-    expect(out.split('\n\n')[0]).toMatch(/^Sustained with .*\n.*--policy pass-through,plas\.$/);
+    expect(out.split('\n\n')[0]).toMatch(/^Sustained in most seeds, with .*\n.*--policy pass-through,plas\.$/);
   });
 
   it('plays gaps no longer than it is told', async () => {

@@ -1,0 +1,62 @@
+import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
+import type { Searched } from './axes.js';
+import { PROGRAMS_MAX, STEADY } from './loads.js';
+import { aloneOf, AMPLE, isKept, isUnloaded } from './overload.js';
+import { type Plan, withValues } from './plan.js';
+import type { Run } from './search.js';
+import type { RunReport } from './worker.js';
+
+/** Looks are at the first setting with few seeds; steps of two lead from any value to any other that matters. */
+const SEEDS = 2;
+const LOOKS = 16;
+/** All at once: what the engines then serve is near what they can. */
+const BURST = { type: 'open', ratePerSecond: 1e6, cv: 1 } as const;
+/** The most engines, or programs at a time. */
+export const LOAD_MAX = 4096;
+/** Times of the longest program for which others must arrive, so that the last to end tell more than their own length. */
+const LAST_SPANS = 3;
+
+/** The hardest value that the first setting bears, in steps of two, and how many programs tell what it bears. */
+export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run: Run) {
+  const trialAt = (value: number, programs: number): Plan => {
+    const trial = withValues({ ...plan, programs, seeds: plan.seeds.slice(0, SEEDS) }, axis, [value]);
+    return { ...trial, variants: trial.variants.slice(0, 1) };
+  };
+  const one = trialAt(1, plan.programs);
+  const [burst] = await run({ ...one, variants: one.variants.map((first) => ({ ...first, arrivals: BURST })) });
+  const sizeAt = (value: number, longest?: number) =>
+    isSized ? plan.programs : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, longest));
+  const [given] = one.variants.map(({ arrivals }) => (arrivals.type === 'open' ? arrivals.ratePerSecond : 0));
+  const served = burst?.programs_per_second ?? 1;
+  let value = { rate: twoDigits(2 * served), engines: Math.ceil((given ?? 1) / served / 2), concurrency: 2 }[axis];
+  let [borne, longest]: [number | undefined, number] = [undefined, 0];
+  for (let look = 0; look < LOOKS && (burst?.completed ?? 0) > 0; look += 1) {
+    const trial = trialAt(value, sizeAt(value));
+    const runs = await run(trial);
+    const isBorne = axis === 'concurrency' ? runs.every(isUnloaded) : isKept(trial, runs, 0);
+    if (runs.length === 0 || (!isBorne && borne !== undefined)) break;
+    if (isBorne) [borne, longest] = [value, Math.max(...runs.map(({ program_seconds: { max } }) => max ?? 0))];
+    const next = HARDER[axis](value, isBorne ? 2 : 1 / 2);
+    if (next === value || next === borne || next > LOAD_MAX) break;
+    value = next;
+  }
+  const begin = borne ?? value;
+  return { value: begin, programs: sizeAt(axis === 'rate' ? 2 * begin : begin, longest) };
+}
+
+const HARDER: Readonly<Record<Searched, (value: number, times: number) => number>> = {
+  rate: (value, times) => twoDigits(value * times),
+  concurrency: (value, times) => Math.max(1, Math.ceil(value * times)),
+  engines: (value, times) => Math.ceil(value / times),
+};
+
+/** How many programs tell what is sustained, or, of a number at a time, how long each takes. */
+function sizeOf({ variants: [first] }: Plan, burst: RunReport | undefined, longest = 0): number {
+  const { arrivals } = first ?? {};
+  const perSecond = arrivals?.type === 'open' ? arrivals.ratePerSecond : 0;
+  const more = moreToTell({ arrivals_seconds: 1 / perSecond, alone_seconds: burst === undefined ? null : aloneOf(burst) }); // prettier-ignore
+  const needed = arrivals?.type === 'closed' ? 2 * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, LAST_SPANS * longest * perSecond); // prettier-ignore
+  return Math.max(KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)));
+}
+
+export const twoDigits = (rate: number): number => Number(rate.toPrecision(2));

@@ -1,0 +1,90 @@
+import type { Searched } from './axes.js';
+import { beginOf, LOAD_MAX, twoDigits } from './begin.js';
+import { isKept } from './overload.js';
+import { choicesOf, type Plan, withValues } from './plan.js';
+import { verdictsOf } from './recommendation.js';
+import type { RunReport } from './worker.js';
+
+/** Values at most, each with all settings and seeds. */
+export const VALUES_MAX = 12;
+/** Least programs for each one at a time: of fewer, most run while the engines fill or empty. */
+const AT_ONCE = 8;
+/** Ratio of neighbouring rates, and one from which on there is a rate between them. */
+const STEP = Math.SQRT2;
+const FAR = 1.25;
+export type Run = (trial: Plan) => Promise<readonly RunReport[]>;
+interface Found {
+  readonly plan: Plan;
+  readonly runs: readonly RunReport[];
+}
+
+/**
+ * The values of one circumstance that tell most, and their runs. Rates: from the lowest that pays, or that the first
+ * setting sustains, to one that none does. Numbers at a time: from where calls begin to wait until it pays. Engines:
+ * the fewest that are enough for each setting, and one less.
+ * @param isSized whether the number of programs is given
+ * @param run makes all runs of a plan; when stopped, some of them
+ */
+export async function search(plan: Plan, axis: Searched, isSized: boolean, run: Run): Promise<Found> {
+  const begin = await beginOf(plan, axis, isSized, run);
+  const sized = { ...plan, programs: begin.programs };
+  const found = new Map<number, readonly RunReport[]>();
+  for (let next: number | undefined = begin.value; next !== undefined && found.size < VALUES_MAX;) {
+    const trial = withValues(sized, axis, [next]);
+    const runs = await run(trial);
+    found.set(next, runs);
+    const isWhole =
+      runs.length === trial.variants.length * trial.seeds.length && runs.every(({ complete }) => complete);
+    const isSome = runs.some(({ completed }) => completed > 0);
+    next = isWhole && isSome ? NEXT[axis](joined(sized, axis, found)) : undefined;
+  }
+  return joined(sized, axis, found);
+}
+
+/** The next value to try; undefined: these tell enough. */
+const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
+  rate: ({ plan, runs }) => {
+    const rates = plan.lists.rate ?? [];
+    const [low = 0, high = 0] = [rates[0], rates.at(-1)];
+    const held = rates.map((_, at) => placesOf(plan, at).some((variant) => isKept(plan, runs, variant)));
+    const isLowest = isKept(plan, runs, 0) && !pays({ plan, runs }, 0);
+    if (!isLowest) return twoDigits(low / STEP);
+    if (held.at(-1) === true) return twoDigits(high * STEP);
+    const over = held.indexOf(false);
+    const [last = 0, first = 0] = rates.slice(over - 1);
+    return first > FAR * last ? twoDigits(Math.sqrt(first * last)) : undefined;
+  },
+  concurrency: ({ plan, runs }) => {
+    const numbers = plan.lists.concurrency ?? [];
+    const [low = 1, high = 1] = [numbers[0], numbers.at(-1)];
+    const paying = numbers.map((_, at) => pays({ plan, runs }, at));
+    if (low > 1 && paying[0] === true) return Math.floor(low / STEP);
+    const next = Math.ceil(high * STEP);
+    return paying.slice(-2).filter(Boolean).length > 1 || next * AT_ONCE > plan.programs ? undefined : next;
+  },
+  engines: ({ plan, runs }) => {
+    const numbers = plan.lists.engines ?? [];
+    const [low = 1, high = 1] = [numbers[0], numbers.at(-1)];
+    const held = numbers.map((_, at) => placesOf(plan, at).map((variant) => isKept(plan, runs, variant)));
+    if (low > 1 && held[0]?.includes(true) === true) return Math.floor(low / 2);
+    if (held.at(-1)?.includes(false) === true && 2 * high <= LOAD_MAX) return 2 * high;
+    const isEdge = (at: number) => held[at]?.some((is, choice) => is && held[at - 1]?.[choice] === false) === true;
+    const above = numbers.findIndex((number, at) => at > 0 && number > (numbers[at - 1] ?? 0) + 1 && isEdge(at));
+    return above < 0 ? undefined : Math.floor(((numbers[above - 1] ?? 0) + (numbers[above] ?? 0)) / 2);
+  },
+};
+
+/** The variants of one value. */
+const placesOf = (plan: Plan, at: number) => Array.from({ length: choicesOf(plan) }, (_, choice) => at * choicesOf(plan) + choice); // prettier-ignore
+
+const pays = ({ plan, runs }: Found, at: number): boolean => (verdictsOf(plan, runs)[at]?.better.length ?? 0) > 0;
+
+/** All values that were tried, rising, as of one plan. */
+function joined(plan: Plan, axis: Searched, found: ReadonlyMap<number, readonly RunReport[]>): Found {
+  const tried = [...found].sort(([a], [b]) => a - b);
+  const choices = choicesOf(plan);
+  return {
+    plan: withValues(plan, axis, tried.map(([value]) => value)), // prettier-ignore
+    runs: tried.flatMap(([, runs], at) => runs.map((run) => ({ ...run, variant: at * choices + run.variant }))),
+  };
+}

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { combinationsOf, type Searched } from '../../cli/sim/axes.js';
+import type { Plan } from '../../cli/sim/plan.js';
+import { search } from '../../cli/sim/search.js';
+import type { RunReport } from '../../cli/sim/worker.js';
+
+interface World {
+  /** The most that each policy sustains: a rate, or the same for each engine; or the number at a time from which on calls wait. */
+  readonly most: readonly number[];
+  /** The load from which on the second policy is faster. */
+  readonly pays: number;
+  readonly programs?: number;
+  readonly last?: number;
+}
+
+/** The values that a search of a modelled world tries, and the values of its plan. */
+async function searched(axis: Searched, { most, pays, programs, last = 10 }: World, stopAfter = Infinity) {
+  const policy = ['pass-through', 'plas'] as const;
+  const lists = { [axis]: [1], policy, balancer: ['sticky'] } as Plan['lists'];
+  const arrivals = axis === 'concurrency' ? { type: 'closed', concurrency: 1 } : { type: 'open', ratePerSecond: axis === 'rate' ? 1 : 6, cv: 1 }; // prettier-ignore
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals, engines: 1 })); // prettier-ignore
+  const plan = { lists, variants, seeds: [1, 2, 3], searched: axis, programs: programs ?? 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
+  const tried: (readonly [number, number])[] = [];
+  const found = await search(plan, axis, programs !== undefined, (trial) => {
+    if (tried.length >= stopAfter) return Promise.resolve([]);
+    const loads = trial.variants.map(({ arrivals: own, engines }) => (own.type === 'open' ? own.ratePerSecond / engines : own.type === 'closed' ? own.concurrency : 0)); // prettier-ignore
+    tried.push([trial.variants[0]!.values[axis] ?? 0, trial.programs]);
+    return Promise.resolve(trial.variants.flatMap(({ policy: name }, variant) => trial.seeds.map((seed) => {
+      const [load = 0, at] = [loads[variant], policy.indexOf(name as 'plas')];
+      const mean = at === 1 && load >= pays ? 5 : 10;
+      const times = { count: trial.programs, mean, p50: mean, p95: mean, p99: last, max: last };
+      const isWaiting = load > most[at]!;
+      const queue = isWaiting ? { ...times, p50: 9 } : { ...times, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
+      return { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: mean / 5 }, queue_seconds: queue, queue_grew: axis !== 'concurrency' && isWaiting, programs: trial.programs, completed: trial.programs, calls: 9000, engine_waits: 0, programs_per_second: 0.5 } as unknown as RunReport; // prettier-ignore
+    }))); // prettier-ignore
+  });
+  return { tried, values: found.plan.lists[axis], programs: found.plan.programs, runs: found.runs };
+}
+
+it('looks for rates from one that the first setting sustains to one that none does', async () => {
+  const { values, runs } = await searched('rate', { most: [0.3, 0.8], pays: 0.3 });
+  expect(values).toEqual([0.25, 0.35, 0.49, 0.69, 0.82, 0.98]);
+  expect(runs.map(({ variant, seed }) => `${variant} ${seed}`)).toEqual([...Array(12).keys()].flatMap((variant) => [1, 2, 3].map((seed) => `${variant} ${seed}`))); // prettier-ignore
+});
+
+it('looks for lower rates while the lowest pays, and for no end of them', async () => {
+  expect((await searched('rate', { most: [0.3, 0.8], pays: 0.15 })).values![0]).toBe(0.13);
+  expect((await searched('rate', { most: [0.3, 0.8], pays: 0 })).values).toHaveLength(12);
+});
+
+it('takes as many programs as tell, unless their number is given', async () => {
+  // The last to end takes 1,000 s: others arrive for three times that, and a quarter more, at twice the first rate of 0.063.
+  expect((await searched('rate', { most: [0.1, 0.1], pays: 9, last: 1000 })).programs).toBe(500);
+  expect((await searched('rate', { most: [0.3, 0.8], pays: 0.3, programs: 120 })).programs).toBe(120);
+});
+
+it('looks for the fewest engines that are enough for each setting, and one less', async () => {
+  const { values } = await searched('engines', { most: [0.4, 1.1], pays: 0.5 });
+  expect(values).toEqual(expect.arrayContaining([5, 6, 14, 15]));
+  expect(values!.length).toBeLessThanOrEqual(12);
+  expect((await searched('engines', { most: [9, 9], pays: 99 })).values).toEqual([1]);
+});
+
+it('looks for numbers at a time from where calls begin to wait to two that pay', async () => {
+  const { values, programs } = await searched('concurrency', { most: [20, 20], pays: 30 });
+  expect(values).toEqual([16, 23, 33, 47]);
+  expect(programs).toBe(800);
+  // A gain at none ends it where few programs are left for each one at a time.
+  expect((await searched('concurrency', { most: [20, 20], pays: 999 })).values!.at(-1)).toBeLessThanOrEqual(100);
+});
+
+it('ends when stopped, with what it has', async () => {
+  const { values, runs } = await searched('rate', { most: [0.3, 0.8], pays: 0.3 }, 6);
+  expect(values!.length).toBeGreaterThan(0);
+  expect(runs.length).toBeLessThan(values!.length * 6);
+});
