@@ -31,7 +31,7 @@ try {
   await page.getByRole('button', { name: 'Send a demo fleet' }).click();
   await page.waitForFunction(
     (least) =>
-      Number(/(\d+) finished programs/.exec(document.querySelector('.totals')?.textContent ?? '')?.[1]) >= least,
+      Number(/(\d+) completed programs/.exec(document.querySelector('.totals')?.textContent ?? '')?.[1]) >= least,
     PROGRAMS,
     { timeout: 180_000 },
   );

@@ -24,7 +24,6 @@ export interface ChartProps {
 }
 
 const HEIGHT = 130;
-const SPARK = 24;
 
 /** A chart. Its caption has the figures of the time that is pointed at, or else the latest. */
 export function Chart(props: ChartProps) {
@@ -73,20 +72,6 @@ export function Chart(props: ChartProps) {
 
 const told = (value: number | null | undefined, format: ChartProps['format']): string =>
   typeof value === 'number' ? format(value) : '–';
-
-/** The first curve, or the sum of a stack, without axes: the shape alone. */
-export function Spark({ curves, isStack, max }: Pick<ChartProps, 'curves' | 'isStack' | 'max'>) {
-  const values = isStack === undefined ? (curves[0]?.values ?? []) : sumOf(curves);
-  const top = max ?? Math.max(...values.map((value) => value ?? 0), 1e-9);
-  const path = values.map((value, at) =>
-    value === null ? '' : `${(values[at - 1] ?? null) === null ? 'M' : 'L'}${at} ${SPARK * (1 - value / top)}h.01`,
-  );
-  return (
-    <svg class="spark" viewBox={`0 0 ${values.length} ${SPARK}`} preserveAspectRatio="none" aria-hidden="true">
-      <path d={path.join('')} />
-    </svg>
-  );
-}
 
 function timeAndMarks({ times, marks }: ChartProps, at: number): string {
   const [from = 0, until = Infinity] = [times[at], times[at + 1]];

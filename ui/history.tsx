@@ -13,7 +13,7 @@ const CAUSES: readonly (readonly [name: string, colour: string, causes: readonly
   ['KV cache', '--queued', ['kv']],
   ['turn', '--turn', ['turn']],
   ['knee', '--decode', ['knee']],
-  ['background', '--prefill', ['background']],
+  ['background', '--quiet', ['background']],
   ['engines', '--failed', ['no_engine', 'retry', 'refused', 'resting', 'probation']],
 ];
 
@@ -57,7 +57,7 @@ export function History() {
   const { marks } = past;
   const times = past.in_flight.map((_, index) => past.from + index * past.step_seconds);
   return (
-    <section class="history" aria-labelledby="history">
+    <section aria-labelledby="history">
       <h2 id="history">History</h2>
       <Choices names={RANGES} now={past.range} choose={(range) => show({ range: range === '5m' ? '' : range })} />
       <div class="charts">

@@ -82,7 +82,7 @@ function Gone({ row }: { readonly row: EndedProgram | undefined }) {
 function factsOf(row: ProgramDetail): Fact[] {
   return [
     ['State', row.state],
-    ['Id', row.id],
+    ...(nameOf(row) === row.id ? [] : [['Id', row.id] as const]),
     ['Tenant', row.tenant],
     ['Agent type', typeName(row.agent_type), MEANINGS.type],
     ['Model', row.model ?? '–'],
@@ -92,7 +92,6 @@ function factsOf(row: ProgramDetail): Fact[] {
     ['Queued', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
     ['Engine', row.engine ?? '–'],
     ['Calls', `${count(row.calls)}, ${count(row.active_calls)} active`],
-    ['Promotions', count(row.promotions)],
     ['Context', `${tokens(row.context_tokens)} tokens`],
     ...(row.on_host_tokens > 0 ? [['On the host', `${tokens(row.on_host_tokens)} tokens`] as const] : []),
     ['From cache', percent(ratio(row.cached_tokens, row.prompt_tokens))],
@@ -139,7 +138,7 @@ function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
             <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{outcome}</span>{' '}
             <span class="quiet">{call.call}</span>
           </p>
-          {reason !== '' && !isAlike(reason, rows[at - 1]?.said[1]) && <p class="reason">{reason}</p>}
+          {reason !== '' && <p class="reason">{isAlike(reason, rows[at - 1]?.said[1]) ? 'As above.' : reason}</p>}
         </li>
       ))}
     </ul>

@@ -47,7 +47,7 @@ const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => row.gateway ?
 /** Of little use where there is one tenant. */
 const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => tenant, isText: true };
 const withTenants = <Row extends Pick<Program, 'tenant'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
-  rows.every(({ tenant }) => tenant === 'default') ? columns : [TENANT, ...columns];
+  rows.every(({ tenant }) => tenant === 'default') ? columns : [...columns.slice(0, 3), TENANT, ...columns.slice(3)];
 
 const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at) },
@@ -142,7 +142,7 @@ function List<Row>({
 const STATES = ['active', 'waiting', 'ending', 'running', 'idle'];
 const NO_CALL = 'No program is present: give an agent the address of this gateway, with /v1, as its base URL.';
 const NO_END =
-  'None yet: a program ends when its client says so, or by its lease. Finished ones (answered, and not called since) are present until then.';
+  'None yet: a program ends when its client says so, or by its lease. Completed ones (answered, and not called for a minute) are present until then.';
 
 /** Leads to the program's own page. An id may end several times. */
 const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & Partial<Pick<Program, 'state'>> & { readonly ended_at?: number }): Entry =>

@@ -1,16 +1,14 @@
-import { Spark } from './chart.js';
 import { count, counted, duration, percent, tokens } from './format.js';
 import { PANELS } from './history.js';
 import { failuresOf, sumsOf } from './select.js';
 import { Shadow } from './shadow.js';
 import { UNANSWERED } from './words.js';
-import { engines, history, queue, totals } from './state.js';
+import { engines, queue, totals } from './state.js';
 
-/** The figures whose charts are below, at a glance: a number, what belongs to it, and its line. */
+/** The figures whose charts are below, at a glance: a number, and what belongs to it. */
 export function Totals() {
   const sums = totals.value;
   if (sums === undefined) return null;
-  const past = history.value?.range === '5m' ? history.value : undefined;
   return (
     <section aria-labelledby="totals">
       <h2 id="totals">Now, and in the last {sums.window_seconds / 60} minutes</h2>
@@ -21,8 +19,6 @@ export function Totals() {
             <dd>
               <b>{value}</b> <span class="quiet">{note}</span>
             </dd>
-            {past !== undefined &&
-              PANELS.slice(at, at + 1).map((panel) => <Spark key={at} {...panel} curves={panel.curves(past)} />)}
           </div>
         ))}
         {sums.failed.length > 0 && <Failed calls={sums.calls} failed={sums.failed} />}
@@ -76,8 +72,8 @@ function tilesOf(sums: Totals): readonly Tile[] {
     [spread(queued), `p50 / p99 of ${counted(queued.count, 'ended call')}`],
     [
       spread(completion),
-      `p50 / p99 of ${counted(completion.count, 'finished program')}${lost > 0 ? `; ${count(lost)} ${UNANSWERED}` : ''}`,
-      'Finished: answered, and not called since. Such a program ends later, when its client says so, or by its lease',
+      `p50 / p99 of ${counted(completion.count, 'completed program')}${lost > 0 ? `; ${count(lost)} ${UNANSWERED}` : ''}`,
+      'Completed: answered, and ended or not called for a minute',
     ],
     [count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],

@@ -39,7 +39,7 @@ export const levelOf = ({ background, level }: Pick<Program, 'background' | 'lev
   background ? 'bg' : String(level);
 
 /** Programs whose last call was refused or failed, or was left by its client. */
-export const UNANSWERED = 'ended without an answer';
+export const UNANSWERED = 'without an answer';
 
 /** Of columns and figures. */
 export const MEANINGS = {

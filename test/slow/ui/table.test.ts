@@ -71,9 +71,9 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     await row.waitFor();
     expect(await row.locator('a, .engine, .model').allTextContents()).toEqual([name, id, model.slice(4)]);
     expect(await row.locator('td.model').getAttribute('title')).toBe(model);
+    await page.setViewportSize({ width: 400, height: 900 });
     expect(await page.evaluate<number>(`[...document.querySelectorAll('tbody :is(th, td)')].reduce((sum, { scrollWidth, clientWidth }) => sum + scrollWidth - clientWidth, 0)`)).toBe(0); // prettier-ignore
     expect(await page.locator('.card h3 button').textContent()).toBe(id);
-    await page.setViewportSize({ width: 400, height: 900 });
     await row.getByRole('link').click();
     await page.locator('dd').getByText(model).waitFor();
     expect(await page.locator('h2').first().textContent()).toBe(name);
