@@ -34,7 +34,7 @@ export function callInWords(view: CallView, setting: Setting): string {
       ...dispatchInWords(dispatch, balancer),
       ...forecastInWords(forecast),
     ].join('\n');
-  const { nearest, overdueAtMs = Infinity } = waiting;
+  const { nearest, promoteAtMs = Infinity, overdueAtMs = Infinity } = waiting;
   const { cause, engine, untilMs = Infinity } = nearest;
   const away = troubles(view.model);
   // Nothing but the earlier of two ways to the same end.
@@ -48,7 +48,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     ...shareInWords(waiting),
     ...standingInWords(view, setting),
     ...forecastInWords(forecast),
-    ...expectedInWords(setting.expected.of(id, nearest, now)),
+    ...expectedInWords(setting.expected.of(id, nearest, now), Math.min(promoteAtMs, overdueAtMs) - now),
     ...stayInWords(view, setting),
     ...prospects(view, now),
     `What helps: ${away.length > 0 ? `${away.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedyOf(view, nearest, setting)}.`,
@@ -58,10 +58,12 @@ export function callInWords(view: CallView, setting: Setting): string {
   return [`${call} has waited ${span(waitingMs)} for ${WAITED_FOR[cause]}${where}${queue}.`, ...details].join('\n');
 }
 
-const expectedInWords = (expected: ExpectedWait | undefined): string[] =>
-  expected === undefined
-    ? []
-    : [`Roughly, as others may pass it: of the last waits like it, half ended within ${span(expected.p50Ms)} more, nine of ten within ${span(expected.p90Ms)}.`]; // prettier-ignore
+/** @param frontMs until it goes ahead of others, whatever others waited */
+function expectedInWords(expected: ExpectedWait | undefined, frontMs: number): string[] {
+  if (expected === undefined) return [];
+  const most = expected.p90Ms > frontMs ? '' : `, nine of ten within ${span(expected.p90Ms)}`;
+  return [`Roughly, as others may pass it: of the last waits like it, half ended within ${span(expected.p50Ms)} more${most}.`]; // prettier-ignore
+}
 
 /** Causes in whose words the engine has a place. */
 const AT_ENGINE: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv']);

@@ -14,10 +14,11 @@ interface Case {
   readonly waiting?: object;
   readonly engine?: object;
   readonly queues?: boolean;
+  readonly expected?: object;
 }
 
 /** What is said of a call that waits, first in line, for KV cache of an engine. */
-function told({ call, nearest, waiting, engine, queues = false }: Case = {}): string {
+function told({ call, nearest, waiting, engine, queues = false, expected }: Case = {}): string {
   const view = {
     call: 'c-1',
     program: 'default:p',
@@ -38,7 +39,7 @@ function told({ call, nearest, waiting, engine, queues = false }: Case = {}): st
     order: 'attained',
     balancer: 'sticky',
     forecast: undefined,
-    expected: { of: () => undefined },
+    expected: { of: () => expected },
     engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
     queues: () => queues,
     troubles: () => [],
@@ -92,8 +93,13 @@ it.each([
   [378_000, 155_000, 'In 2 min 35 s it is overdue'],
   [155_000, 378_000, 'In 2 min 35 s at the latest it goes ahead'],
 ])('tells only the earlier of two ways to the front (%i, %i)', (promoteAtMs, overdueAtMs, expected) => {
-  const text = told({ waiting: { promoteAtMs, overdueAtMs } });
+  const waits = { p50Ms: 9000, p90Ms: 160_000 };
+  const text = told({ waiting: { promoteAtMs, overdueAtMs }, expected: waits });
   expect(text).toContain(expected);
+  expect(text).toContain('half ended within 9 s more.');
+  expect(told({ waiting: { promoteAtMs: 170_000 }, expected: waits })).toContain(
+    'more, nine of ten within 2 min 40 s.',
+  );
   expect(text).not.toContain('6 min');
 });
 
