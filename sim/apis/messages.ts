@@ -115,7 +115,7 @@ class MessagesFormatter implements Formatter {
   delta(choice: Choice, deltas: readonly Delta[]): string[] {
     const events: string[] = [];
     if (!choice.opened) {
-      events.push(typed({ type: 'message_start', message: { ...this.#message(), content: [], stop_reason: null } }));
+      events.push(typed({ type: 'message_start', message: { ...this.whole(), content: [], stop_reason: null } }));
     }
     for (const delta of deltas) events.push(...this.#deltaEvents(delta));
     return events;
@@ -165,10 +165,6 @@ class MessagesFormatter implements Formatter {
   }
 
   whole(): JsonObject {
-    return this.#message();
-  }
-
-  #message(): JsonObject {
     const [choice] = this.reply.choices;
     const usage = this.reply.usage();
     const { text, calls } = choice?.narrator ?? { text: '', calls: [] };

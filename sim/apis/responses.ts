@@ -31,7 +31,7 @@ class ResponsesFormatter implements Formatter {
     const events: string[] = [];
     for (const delta of deltas) {
       const item = delta.type === 'text' ? -1 : delta.index;
-      if (this.#open !== item) events.push(...this.#stop(choice), ...this.#start(choice, item));
+      if (this.#open !== item) events.push(...this.finish(choice), ...this.#start(choice, item));
       const at = this.#at(item);
       if (delta.type === 'text') {
         events.push(
@@ -42,10 +42,6 @@ class ResponsesFormatter implements Formatter {
       }
     }
     return events;
-  }
-
-  finish(choice: Choice): string[] {
-    return this.#stop(choice);
   }
 
   closing(): string[] {
@@ -69,7 +65,7 @@ class ResponsesFormatter implements Formatter {
     ];
   }
 
-  #stop(choice: Choice): string[] {
+  finish(choice: Choice): string[] {
     const item = this.#open;
     if (item === undefined) return [];
     this.#open = undefined;

@@ -125,7 +125,7 @@ export class Fleet {
     this.gateway.tell({ type: 'engineLost', engine: engineId(replica.id) });
     this.ports.dropped(dropped);
     this.#at(RANK.fault, this.agenda.nowMs + restartMs, () => {
-      replica.restart();
+      replica.isUp = true;
       this.#join(replica, true);
       // Its next good probe proves it, if no call has by then.
       this.#at(RANK.report, this.agenda.nowMs + REPORT_MS, () => replica.isUp && this.#join(replica, false));

@@ -84,10 +84,6 @@ export class Replica {
     return jobs;
   }
 
-  restart(): void {
-    this.isUp = true;
-  }
-
   result() {
     const { totals, kv, host } = this.engine;
     const kvUsage = this.#busyMs === 0 ? 0 : this.#heldBlockMs / this.#busyMs / kv.size;
