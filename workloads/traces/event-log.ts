@@ -2,7 +2,7 @@ import { TraceError } from './pieces.js';
 import type { Reader, TraceRecord, Found } from './records.js';
 import { readLogLine } from './log-line.js';
 import { date, milliseconds, count } from './numbers.js';
-import type { CallArrived, Command, Event, LogChange, LogStep, Usage } from '../../src/index.js';
+import type { CallArrived, Command, Event, LogChange, LogLine, LogStep, Usage } from '../../src/index.js';
 import { keptTokens, type AgentCall, type Prefix } from '../program.js';
 
 /**
@@ -25,23 +25,18 @@ export const eventLog: Reader = async function* (records) {
       yield record;
       continue;
     }
+    const read = readLogLine(record.value);
+    const line = 'problem' in read ? record.fault(read.field, read.problem) : read.value;
     if (programs === undefined) {
-      const begun = begin(record);
+      const begun = line instanceof TraceError ? line : begin(line, record);
       if (begun instanceof TraceError) {
         // The meaning of the lines after it is unknown.
         yield begun;
         return;
       }
       programs = begun;
-      continue;
-    }
-    const read = readLogLine(record.value);
-    if ('problem' in read) {
-      yield record.fault(read.field, read.problem);
-      continue;
-    }
-    const line = read.value;
-    if ('maitredEventLog' in line) yield record.fault('maitredEventLog', 'a second header');
+    } else if (line instanceof TraceError) yield line;
+    else if ('maitredEventLog' in line) yield record.fault('maitredEventLog', 'a second header');
     else if (!('commands' in line)) continue;
     else if (!milliseconds.safeParse(line.now).success) yield record.fault('now', 'not a time');
     else yield* programs.take(line, record);
@@ -49,10 +44,7 @@ export const eventLog: Reader = async function* (records) {
   if (programs !== undefined) yield* programs.rest();
 };
 
-function begin(record: TraceRecord): LoggedPrograms | TraceError {
-  const read = readLogLine(record.value);
-  if ('problem' in read) return record.fault(read.field, read.problem);
-  const header = read.value;
+function begin(header: LogLine, record: TraceRecord): LoggedPrograms | TraceError {
   if (!('maitredEventLog' in header)) return record.fault('maitredEventLog', 'the log does not begin with its header');
   const startedAt = date.safeParse(header.startedAt);
   if (!startedAt.success) return record.fault('startedAt', 'not a date and time');
