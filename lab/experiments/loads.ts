@@ -25,7 +25,7 @@ export const rowsOf = (load: Load, setups: Readonly<Record<string, Setup>>) =>
   Object.entries(setups).map(([name, setup]) => [name, caseOf(load, setup)] as const);
 
 /** Synthetic programs, on one engine unless told otherwise. */
-const synthetic =
+export const synthetic =
   (workload: WorkloadName, count: number, ratePerSecond: number, others: Partial<Scenario> = {}) =>
   (scale: Scale): Load => ({
     name: workload,

@@ -2,7 +2,7 @@ import { ratio } from '../../text/index.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import { cross, type Scenario, type Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
-import { atEfficiency, EFFICIENCIES, type Efficiency } from './loads.js';
+import { atEfficiency, EFFICIENCIES, synthetic, type Efficiency } from './loads.js';
 import type { Chart, LineChart, Table } from '../report/plot.js';
 import { LOST, perToken, REFUSED, type Measure, type Results } from './results.js';
 
@@ -60,16 +60,7 @@ export const rates: Experiment = {
 };
 
 const at = ({ workload, count }: Sweep, ratePerSecond: number, scale: Scale, efficiency: Efficiency): Scenario =>
-  atEfficiency(
-    {
-      programs: { workload },
-      count: scale.programs(count),
-      ratePerSecond,
-      engines: 1,
-      machine: 'llama-3.1-8b-a100',
-    },
-    efficiency,
-  );
+  atEfficiency(synthetic(workload, count, ratePerSecond)(scale).scenario, efficiency);
 
 class Told {
   constructor(
