@@ -69,7 +69,7 @@ export class Batch<W extends Work> {
 
   /** Whether it has blocks: it runs, or waits with what was loaded. */
   holds(sequence: Sequence<W>): boolean {
-    return sequence.state === 'running' || this.loading?.holds(sequence) === true;
+    return sequence.state === 'running' || this.loading?.holding.has(sequence) === true;
   }
 
   /** Drops a sequence that has not ended. */
@@ -77,7 +77,7 @@ export class Batch<W extends Work> {
     if (sequence.state === 'running') return this.#stopRunning(sequence);
     // The blocks of a load under way are free when it has ended.
     if (sequence.heapIndex >= 0) this.waiting.remove(sequence);
-    if (this.loading?.holds(sequence) === true) this.loading.leave(sequence);
+    if (this.loading?.holding.has(sequence) === true) this.loading.leave(sequence);
   }
 
   /** All running sequences wait again. */
@@ -98,7 +98,7 @@ export class Batch<W extends Work> {
   /** Completes steps in which all running sequences decode and none finishes. */
   decode(steps: number): void {
     this.kv.take(this.decoders.blocksNeeded(1, steps + 1));
-    this.decoders.advance(steps);
+    this.decoders.steps += steps;
     this.totals.steps += steps;
     this.totals.generatedTokens += steps * this.decoders.size;
   }
@@ -106,7 +106,7 @@ export class Batch<W extends Work> {
   /** Completes a step. @returns the sequences that finished, or all that decode, then those whose prefill completed */
   complete(now: number, tellsAll: boolean): readonly Sequence<W>[] {
     this.#hasReserved = false;
-    this.decoders.advance(1);
+    this.decoders.steps += 1;
     this.totals.generatedTokens += this.decoders.size;
     const told = tellsAll ? [...this.decoders.members] : [];
     for (let next = this.decoders.finished; next !== undefined; next = this.decoders.finished) {

@@ -62,10 +62,6 @@ export class Decoders<S extends Sequence> implements DecodeClock {
     sequence.stopDecoding();
   }
 
-  advance(steps: number): void {
-    this.steps += steps;
-  }
-
   /** Blocks taken by the steps numbered `from` up to but excluding `to`; 0 is the next step. */
   blocksNeeded(from: number, to: number): number {
     const rounds = Math.floor((to - from) / this.blockSize);

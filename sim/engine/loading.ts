@@ -21,7 +21,8 @@ interface Load<S> {
 export class Loading<W extends Work> {
   /** In order of their ends. */
   readonly #loads: Load<Sequence<W>>[] = [];
-  readonly #holding = new Set<Sequence<W>>();
+  /** Waiting sequences that hold what was loaded. */
+  readonly holding = new Set<Sequence<W>>();
 
   constructor(
     private readonly host: HostTier,
@@ -73,7 +74,7 @@ export class Loading<W extends Work> {
       this.waiting.add(sequence);
       if (!isOwn) continue;
       sequence.isLoaded = true;
-      this.#holding.add(sequence);
+      this.holding.add(sequence);
       if (sequence.work.failsLoad !== true) this.pages.loaded(sequence);
       else {
         this.host.totals.failedLoads += 1;
@@ -84,20 +85,15 @@ export class Loading<W extends Work> {
 
   /** It runs now. @param hitTokens all that was found or loaded */
   admitted(sequence: Sequence<W>, hitTokens: number): void {
-    this.#holding.delete(sequence);
+    this.holding.delete(sequence);
     if (sequence.preemptions > 0) return;
     const { totals } = this.host;
     totals.queriedTokens += sequence.work.promptTokens - hitTokens + sequence.hostTokens;
     totals.hitTokens += sequence.hostTokens;
   }
 
-  /** Whether a waiting sequence holds what was loaded. */
-  holds(sequence: Sequence<W>): boolean {
-    return this.#holding.has(sequence);
-  }
-
   leave(sequence: Sequence<W>): void {
-    this.#holding.delete(sequence);
+    this.holding.delete(sequence);
     this.pages.release(sequence);
     sequence.hostTokens = 0;
   }
@@ -105,7 +101,7 @@ export class Loading<W extends Work> {
   /** Of the waiting sequences that hold what they loaded, the last to be served gives it back. False: there is none. */
   giveUpLast(): boolean {
     let last: Sequence<W> | undefined;
-    for (const candidate of this.#holding) if (last === undefined || goesBefore(last, candidate)) last = candidate;
+    for (const candidate of this.holding) if (last === undefined || goesBefore(last, candidate)) last = candidate;
     if (last !== undefined) this.leave(last);
     return last !== undefined;
   }
