@@ -6,7 +6,6 @@ import {
   PAGE_ROWS,
   ended,
   engines,
-  gateway,
   groupedBy,
   groups,
   pageNumber,
@@ -25,34 +24,33 @@ const MODEL: Column<Pick<Program, 'model'>> = {
   cell: ({ model }) => model?.split('/').at(-1) ?? '–',
   hint: ({ model }) => model ?? 'not known here',
   isText: true,
+  isKind: true,
 };
+const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => tenant, isText: true, isKind: true }; // prettier-ignore
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, isText: true }, // prettier-ignore
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf },
   { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, isText: true },
+  TENANT,
   { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: levelOf },
   { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', from: 'desk', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
   { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) }, // prettier-ignore
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
-  { name: 'Type', meaning: MEANINGS.type, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
+  { name: 'Type', meaning: MEANINGS.type, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true, isKind: true }, // prettier-ignore
   { ...MODEL, from: 'large' },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
   { name: 'Age', sort: 'age_seconds', from: 'desk', cell: (row) => duration(row.age_seconds) },
+  { name: 'Gateway', cell: (row) => row.gateway ?? '–', isText: true, isKind: true },
 ];
-const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => row.gateway ?? '–', isText: true };
-
-/** Of little use where there is one tenant. */
-const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => tenant, isText: true };
-const withTenants = <Row extends Pick<Program, 'tenant'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
-  rows.every(({ tenant }) => tenant === 'default') ? columns : [...columns.slice(0, 3), TENANT, ...columns.slice(3)];
 
 const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at) },
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
   { name: 'Queued, %', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
+  TENANT,
   { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
   { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isText: true },
   MODEL,
@@ -150,8 +148,9 @@ const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by
 
 function Present() {
   const { programs: rows = [], total = 0, offset = 0 } = programs.value ?? {};
-  const columns = withTenants(rows, gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS);
-  return <List label="Present programs" first="Program" {...{ entry: entryOf, columns, rows, total, offset }} />;
+  return (
+    <List label="Present programs" first="Program" columns={COLUMNS} {...{ entry: entryOf, rows, total, offset }} />
+  );
 }
 
 function Ended() {
@@ -160,7 +159,7 @@ function Ended() {
   const rows = all.slice(offset, offset + PAGE_ROWS);
   const lost = all.filter(({ answered }) => !answered).length;
   const found = counted(all.length, 'program') + (lost > 0 ? `, ${count(lost)} of which ${UNANSWERED}` : '');
-  return <List label="Ended programs" first="Program" entry={entryOf} columns={withTenants(all, ENDED)} {...{ rows, total: all.length, offset, found }} states={[]} none={NO_END} />; // prettier-ignore
+  return <List label="Ended programs" first="Program" entry={entryOf} columns={ENDED} {...{ rows, total: all.length, offset, found }} states={[]} none={NO_END} />; // prettier-ignore
 }
 
 /** Who uses the gateway? A click shows the programs of one group. */

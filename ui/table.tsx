@@ -13,6 +13,8 @@ export interface Column<Row> {
   /** Narrowest windows that show it beside the others; absent: all. On phones, the table is scrolled to it. */
   readonly from?: 'desk' | 'large';
   readonly isText?: true;
+  /** Left out where all rows have the same. */
+  readonly isKind?: true;
   /** Tooltip of a cell. */
   readonly hint?: (row: Row) => string;
   /** Where its name does not say it. */
@@ -42,7 +44,8 @@ export interface TableProps<Row> {
   readonly empty: string;
 }
 
-export function Table<Row>({ label, first, entry, columns, rows, empty }: TableProps<Row>) {
+export function Table<Row>({ label, first, entry, columns: all, rows, empty }: TableProps<Row>) {
+  const columns = all.filter(({ isKind, cell }) => isKind === undefined || new Set(rows.map(cell)).size > 1);
   return (
     <div class="scroller" tabIndex={0} role="region" aria-label={label}>
       <table class="programs">

@@ -63,11 +63,12 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine], {
       balancer: { name: 'sticky' },
-      engines: [{ url: engine.url, kind: 'openai', id, models: [model] }],
+      engines: [{ url: engine.url, kind: 'openai', id, models: [model, 'm'] }],
     });
+    await chat(url, {}, named('other'));
     await chat(url, { model }, named(name));
     const { page } = await openPage(browser, `${adminUrl}/ui`);
-    const row = page.locator('.programs tbody tr');
+    const row = page.locator('.programs tbody tr', { hasText: 'swe-bench' });
     await row.waitFor();
     expect(await row.locator('a, .engine, .model').allTextContents()).toEqual([name, id, model.slice(4)]);
     expect(await row.locator('td.model').getAttribute('title')).toBe(model);
