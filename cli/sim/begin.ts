@@ -3,7 +3,6 @@ import type { Searched } from './axes.js';
 import { PROGRAMS_MAX, STEADY } from './loads.js';
 import { aloneOf, AMPLE, isKept, isUnloaded } from './overload.js';
 import { type Plan, withValues } from './plan.js';
-import type { Run } from './search.js';
 import type { RunReport } from './worker.js';
 
 /** Looks are at the first setting with few seeds; steps of two lead from any value to any other that matters. */
@@ -15,6 +14,9 @@ const BURST = { type: 'open', ratePerSecond: 1e6, cv: 1 } as const;
 export const LOAD_MAX = 4096;
 /** Times of the longest program for which others must arrive, so that the last to end tell more than their own length. */
 const LAST_SPANS = 3;
+
+/** Makes all runs of a plan; when stopped, some of them. */
+export type Run = (trial: Plan) => Promise<readonly RunReport[]>;
 
 /** The hardest value that the first setting bears, in steps of two, and how many programs tell what it bears. */
 export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run: Run) {

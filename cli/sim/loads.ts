@@ -48,7 +48,7 @@ export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
 /** The end of a sentence that names the option that looks for other values; a search does not lead to another. */
 export const auto = (axis: Searched, found: string): string => `--${axis} auto looks for ${found}.`;
 
-/** What these runs leave open, and the option that answers it, as a sentence: at most one. */
+/** The question that these runs leave open, and the option that answers it, as a sentence: at most one. */
 export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
   const { axis, values: loads } = loadsOf(plan);
   const [name, isSeveral] = [settingOf(plan, 0), loads.length > 1];

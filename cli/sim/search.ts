@@ -1,5 +1,5 @@
 import type { Searched } from './axes.js';
-import { beginOf, LOAD_MAX, twoDigits } from './begin.js';
+import { beginOf, LOAD_MAX, type Run, twoDigits } from './begin.js';
 import { isKept } from './overload.js';
 import { choicesOf, type Plan, withValues } from './plan.js';
 import { verdictsOf } from './recommendation.js';
@@ -12,7 +12,6 @@ const AT_ONCE = 8;
 /** Ratio of neighbouring rates, and one from which on there is a rate between them. */
 const STEP = Math.SQRT2;
 const FAR = 1.25;
-export type Run = (trial: Plan) => Promise<readonly RunReport[]>;
 interface Found {
   readonly plan: Plan;
   readonly runs: readonly RunReport[];
