@@ -84,7 +84,7 @@ export class WorkingSet {
 
   /** Tokens that the call would add to the contexts in flight here. Parallel calls of a thread share one prompt. */
   extraTokens(call: Call): number {
-    const context = this.get(call.program, call.thread);
+    const context = this.contents.get(call.program, call.thread);
     if (context?.state !== 'active') return call.countedTokens;
     const promptTokens = Math.max(context.promptTokens, call.promptTokens);
     const reservedTokens = context.reservedTokens + call.needTokens - call.promptTokens;
@@ -93,7 +93,7 @@ export class WorkingSet {
 
   /** Tokens that the call needs of the room for its admission class. A return with a host needs none for growth to come. */
   roomTokens(call: Call): number {
-    const context = this.get(call.program, call.thread);
+    const context = this.contents.get(call.program, call.thread);
     if (this.hostTokens === 0 || context === undefined) return this.extraTokens(call);
     if (context.state === 'idle') return Math.max(0, call.needTokens - call.sharedTokens);
     const promptTokens = Math.max(context.promptTokens, call.promptTokens);
@@ -108,7 +108,7 @@ export class WorkingSet {
 
   /** Further tokens that the call needs for its family's prefix, where no counted context holds it. */
   missingSharedTokens(call: Call): number {
-    if (this.get(call.program, call.thread)?.state === 'active') return 0;
+    if (this.contents.get(call.program, call.thread)?.state === 'active') return 0;
     // Beside a host, the bound on what runs holds for newcomers too: a beginning that only rests is not in the KV cache.
     const restCounts = call.admissionClass === 'new' && this.hostTokens === 0;
     const counted = restCounts ? this.#countedShared : this.inUse.shared;
@@ -117,18 +117,14 @@ export class WorkingSet {
 
   /** Tokens that the first call of its thread's present spell brought back from the host, by our estimate. */
   loadedTokens({ program, thread }: Call): number {
-    const before = this.get(program, thread)?.before;
+    const before = this.contents.get(program, thread)?.before;
     return before?.isOnHost === true ? before.cachedTokens : 0;
-  }
-
-  get(program: Program, thread: string): Context | undefined {
-    return this.contents.get(program, thread);
   }
 
   /** The call begins here: idle contexts lose claims until the working set is within `gateTokens`. Returns those evicted. */
   enter(call: Call, gateTokens: number): Context[] {
     const extraTokens = this.extraTokens(call);
-    const context = this.get(call.program, call.thread) ?? this.contents.open(call.program, call.thread);
+    const context = this.contents.get(call.program, call.thread) ?? this.contents.open(call.program, call.thread);
     if (context.calls === 0) this.#activate(context, call);
     context.calls += 1;
     context.promptTokens = Math.max(context.promptTokens, call.promptTokens);
@@ -157,26 +153,26 @@ export class WorkingSet {
   }
 
   expectReturn(program: Program, thread: string): void {
-    const context = this.get(program, thread);
+    const context = this.contents.get(program, thread);
     if (context !== undefined) this.claims.expectReturn(context);
   }
 
   /** A call of the thread waits as a newcomer: its own claim must not keep it out. Returns true when that has made room. */
   forgoReturn(program: Program, thread: string): boolean {
-    const context = this.get(program, thread);
+    const context = this.contents.get(program, thread);
     if (context?.isRetained !== true) return false;
     this.claims.forgo(context);
     return true;
   }
 
   cancelReturn(program: Program, thread: string): boolean {
-    const context = this.get(program, thread);
+    const context = this.contents.get(program, thread);
     return context !== undefined && this.claims.endReturn(context);
   }
 
   /** The call has ended here. Returns the contexts that were evicted and those that were restored. */
   leave(call: Call, left: Left): Context[] {
-    const context = this.get(call.program, call.thread);
+    const context = this.contents.get(call.program, call.thread);
     if (context === undefined) return [];
     const displaced = this.#displaced.get(call);
     this.#displaced.delete(call);
@@ -221,7 +217,7 @@ export class WorkingSet {
   /** Another gateway's call left the thread's context here, idle. It teaches retention nothing. Returns those evicted. */
   adopt(of: Grown & Pick<Call, 'program' | 'thread' | 'family'>, tokens: number): Context[] {
     const { program, thread, family, sharedTokens } = of;
-    if (this.get(program, thread) !== undefined) return [];
+    if (this.contents.get(program, thread) !== undefined) return [];
     const context = this.contents.open(program, thread);
     context.ownTokens = Math.max(0, tokens - sharedTokens);
     this.contents.rest(context);
@@ -251,7 +247,7 @@ export class WorkingSet {
 
   /** The call's program is back: the prompt of its root's calls in flight counts here again. Returns that context. */
   takeBack(call: Call): Context | undefined {
-    const root = this.get(call.program, ROOT);
+    const root = this.contents.get(call.program, ROOT);
     if (root?.state !== 'active') return undefined;
     this.#resize(root, this.#countedActive(root, call, root.promptTokens, root.reservedTokens));
     return root;
@@ -274,7 +270,7 @@ export class WorkingSet {
   clear(): void {
     for (const context of this.contents.idle()) this.#drop(context);
     for (const call of this.#displaced.keys()) {
-      const context = this.get(call.program, call.thread);
+      const context = this.contents.get(call.program, call.thread);
       if (context !== undefined) context.before = undefined;
     }
     this.#displaced.clear();

@@ -156,7 +156,7 @@ function siblings({ program, thread }: Pick<Call, 'program' | 'thread'>, engine:
 
 function entryOf(call: Call): AdmissionClass {
   if (call.isBackground) return 'new';
-  if (call.boundTo?.workingSet.get(call.program, call.thread) !== undefined) return 'resident';
+  if (call.boundTo?.workingSet.contents.get(call.program, call.thread) !== undefined) return 'resident';
   return call.isAged ? 'aged' : 'new';
 }
 
