@@ -3,7 +3,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { isForNothing, nextOf, type SimVerdict, steadyOf } from './loads.js';
+import { auto, isForNothing, loadsOf, nextOf, type SimVerdict, steadyOf } from './loads.js';
 import { isHeld, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { isDefault } from './scheduling.js';
@@ -60,7 +60,10 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
     const keep = verdicts[0]?.isShort !== true ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence; // prettier-ignore
-    return told(0, next === undefined ? [keep + lost] : [next + lost]);
+    const { axis, values } = loadsOf(plan);
+    const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
+    const further = isOpen ? `A higher load may show a gain: ${auto(axis, 'one')}` : undefined;
+    return told(0, next === undefined ? [keep + lost, further] : [next + lost]);
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
