@@ -163,11 +163,7 @@ class MemoryState implements SharedState {
   #tell(ledgers: readonly DividedLedger[]): EnginePart[] {
     const news = new Map<GatewayId, EnginePart[]>();
     for (const ledger of ledgers)
-      for (const [gateway, part] of ledger.parts()) {
-        const parts = news.get(gateway);
-        if (parts === undefined) news.set(gateway, [part]);
-        else parts.push(part);
-      }
+      for (const [gateway, part] of ledger.parts()) news.set(gateway, [...(news.get(gateway) ?? []), part]);
     for (const [gateway, parts] of news)
       if (gateway !== this.gateway) this.store.tell(gateway, (listener) => listener.parts(parts));
     return news.get(this.gateway) ?? [];
