@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { Pool, untilEnded } from '../lab/index.js';
+import { placeOf } from './sim/axes.js';
 import { adviceOf, isInVain } from './sim/advice.js';
 import { documentOf } from './sim/document.js';
 import { addSimOptions, type GivenFlags } from './sim/flags.js';
@@ -46,5 +47,6 @@ async function simulate(command: Command, flags: GivenFlags, signal: AbortSignal
 async function runsOf(plan: Plan, jobs: number, signal: AbortSignal): Promise<RunReport[]> {
   const runs = combinationsOf(plan).length;
   const pool = new Pool<Plan, RunReport>(WORKER, plan, runs, jobs);
-  return [...(await untilEnded(pool, runs * plan.programs, signal)).values()];
+  const label = plan.searched === undefined ? '' : `${placeOf(plan.variants[0]?.values ?? {}, [plan.searched])}: `;
+  return [...(await untilEnded(pool, runs * plan.programs, signal, label)).values()];
 }

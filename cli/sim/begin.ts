@@ -24,7 +24,7 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
     const trial = withValues({ ...plan, programs, seeds: plan.seeds.slice(0, SEEDS) }, axis, [value]);
     return { ...trial, variants: trial.variants.slice(0, 1) };
   };
-  const one = trialAt(1, plan.programs);
+  const one = trialAt(axis === 'rate' ? BURST.ratePerSecond : 1, plan.programs);
   const [burst] = await run({ ...one, variants: one.variants.map((first) => ({ ...first, arrivals: BURST })) });
   const sizeAt = (value: number, longest?: number) =>
     isSized ? plan.programs : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, longest));

@@ -76,13 +76,15 @@ export class Pool<Task, Report extends Progress> {
  * The pool's reports when it is done, or when the signal has stopped it. Meanwhile, if stderr is a terminal, a line
  * shows the progress.
  * @param programs number of programs of all its runs together
+ * @param label before the progress
  */
 export function untilEnded<Task, Report extends Progress>(
   pool: Pool<Task, Report>,
   programs: number,
   signal: AbortSignal,
+  label = '',
 ): Promise<ReadonlyMap<number, Report>> {
-  const hideProgress = showProgress(pool, programs);
+  const hideProgress = showProgress(pool, programs, label);
   const stop = () => pool.stop();
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
@@ -96,6 +98,7 @@ export function untilEnded<Task, Report extends Progress>(
 function showProgress(
   pool: { readonly runs: number; readonly runsDone: number; readonly programsDone: number },
   programs: number,
+  label: string,
 ): () => void {
   if (!process.stderr.isTTY) return () => undefined;
   const draw = (text: string) => process.stderr.write(`\r\u001B[K${text}`);
@@ -104,7 +107,7 @@ function showProgress(
     const { programsDone } = pool;
     const leftMs = ((performance.now() - beganMs) * (programs - programsDone)) / programsDone;
     const left = programsDone > 0 ? `, about ${leftText(leftMs)} left` : '';
-    draw(`${pool.runsDone} of ${pool.runs} runs, ${programsDone} of ${programs} programs (${Math.floor((100 * programsDone) / programs)} %)${left}`); // prettier-ignore
+    draw(`${label}${pool.runsDone} of ${pool.runs} runs, ${programsDone} of ${programs} programs (${Math.floor((100 * programsDone) / programs)} %)${left}`); // prettier-ignore
   }, DRAW_MS);
   return () => {
     clearInterval(timer);
