@@ -21,7 +21,7 @@ export type SourceState = Readonly<Pick<Watched, 'label' | 'failures' | 'foundAt
 
 /** The running sources. Engines that they find go to the membership; a failure that repeats is logged once. */
 export class Discovery {
-  #sources: readonly Watched[] = [];
+  sources: readonly Watched[] = [];
 
   constructor(private readonly ports: DiscoveryPorts) {}
 
@@ -29,18 +29,14 @@ export class Discovery {
   configure(configs: readonly SourceConfig[]): void {
     const next = configs.map(
       (config) =>
-        this.#sources.find((source) => isDeepStrictEqual(source.config, config)) ?? new Watched(config, this.ports),
+        this.sources.find((source) => isDeepStrictEqual(source.config, config)) ?? new Watched(config, this.ports),
     );
-    for (const source of this.#sources) if (!next.includes(source)) source.close();
-    this.#sources = next;
+    for (const source of this.sources) if (!next.includes(source)) source.close();
+    this.sources = next;
   }
 
   get hasLooked(): boolean {
-    return this.#sources.every((source) => source.hasLooked);
-  }
-
-  get states(): readonly SourceState[] {
-    return this.#sources;
+    return this.sources.every((source) => source.hasLooked);
   }
 
   close(): void {

@@ -120,7 +120,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
 function registerSourceGauges(scraped: Scraped, { discovery, fleet }: Parts): void {
   const each = (name: string, help: string, read: (state: SourceState) => number) =>
     scraped(`discovery_${name}`, help, ['source'], () =>
-      discovery.states.map((state) => [{ source: state.label }, read(state)]),
+      discovery.sources.map((state) => [{ source: state.label }, read(state)]),
     );
   scraped('awaited_models', 'Models whose calls wait also while no engine is found.', [], () => fleet.awaited.size);
   each('failures_total', 'Looks of the source that failed or found no engine.', (state) => state.failures);

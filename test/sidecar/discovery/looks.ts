@@ -18,7 +18,7 @@ export class Looks {
       log: { info: () => undefined, warn: (fields) => void this.logged.push((fields as { reason: string }).reason) },
       // A look ends with the rest until the next.
       setTimer: (fn, ms) => {
-        const [state] = discovery.states;
+        const [state] = discovery.sources;
         if (state!.failures > failures) this.#all.push(this.logged.at(-1)!);
         failures = state!.failures;
         return this.timers.set(fn, ms);
