@@ -49,9 +49,13 @@ export class Member {
   changes(): Changes {
     if (this.#underWay.length > 0) return NONE;
     const demands = this.demands();
-    const claims = demands
-      .map((demand) => ({ ...demand, keeps: keptSlots(demand, this.#parts.get(demand.engine)) }))
-      .filter((claim) => !isDeepStrictEqual(claim, this.#claimed.get(claim.engine)));
+    const claims = demands.flatMap((demand) => {
+      const part = this.#parts.get(demand.engine);
+      const claim = { ...demand, keeps: keptSlots(demand, part) };
+      // The store may have given more slots since the last claim, however that reads.
+      const isNew = claim.keeps < (part?.slots ?? 0) || !isDeepStrictEqual(claim, this.#claimed.get(claim.engine));
+      return isNew ? [claim] : [];
+    });
     for (const claim of claims) {
       this.#claimed.set(claim.engine, claim);
       this.#kept.set(claim.engine, Math.max(claim.inFlight, claim.keeps));

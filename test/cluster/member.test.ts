@@ -49,3 +49,16 @@ it('a gateway keeps slots for its calls in flight, and of those that wait for no
   expect(keeps({})).toEqual([8]);
   expect([0, 1, 2].map((waitingLevel) => keeps({ waitingLevel }))).toEqual([[2], [3], [7]]);
 });
+
+it('a gateway gives back slots that came since it last gave them back, however its last claim reads', () => {
+  const member = new Member(() => [demandOf([])]);
+  const keepsAfter = (part: Partial<EnginePart>) => {
+    member.received([{ ...demandOf([]), slots: 2, waitingGateways: 1, ...part }]);
+    const { claims } = member.changes();
+    member.settled(new Set(claims.map(({ engine }) => engine)));
+    return claims.map((claim) => claim.keeps);
+  };
+  expect(keepsAfter({ waitingLevel: 0 })).toEqual([0]);
+  // The store has spread slots that nobody wanted, and now others want them.
+  expect(keepsAfter({ waitingLevel: 0 })).toEqual([0]);
+});

@@ -42,12 +42,29 @@ function withForms(define) {
       define(format(name, ...values), () => run(...values));
     }
   };
+  const forRows = (rows) => (name, run) => {
+    for (const row of rows) define(format(name, ...(Array.isArray(row) ? row : [row])), (context) => run(row, context));
+  };
   const skipIf = (isSkipped) => (isSkipped ? () => undefined : define);
-  return Object.assign(define, { each, skipIf });
+  return Object.assign(define, { each, skipIf, for: forRows });
 }
 
 export const describe = withForms(defineSuite);
-export const it = withForms(defineTest);
+
+/** Tests that get fixtures, each made anew for a test from those before it. */
+function withFixtures(fixtures) {
+  const define = (name, ...rest) => {
+    const run = rest.find((each) => typeof each === 'function');
+    defineTest(name, async () => {
+      const made = {};
+      for (const [fixture, make] of fixtures) made[fixture] = await make(made);
+      return run(made);
+    });
+  };
+  const extend = (name, make) => withFixtures([...fixtures, [name, make]]);
+  return Object.assign(withForms(define), { extend });
+}
+export const it = withFixtures([]);
 export const [beforeAll, beforeEach, afterEach, afterAll] = HOOKS.map((hook) => (run) => void current[hook].push(run));
 export const onTestFinished = (run) => void finishers.push(run);
 

@@ -6,8 +6,8 @@ const { files, collected, firstFailure } = await import(workerData);
 async function failureOf(load) {
   try {
     await load();
-  } catch {
-    return 'cannot be loaded';
+  } catch (error) {
+    return `cannot be loaded: ${error.message}`;
   }
   const failure = await firstFailure(collected());
   // A rejection that nobody handles ends the thread here.

@@ -29,7 +29,7 @@ describe.skipIf(VLLM === '')(`vLLM as the gateway sees it${NEEDS}`, () => {
 
   it('sees its load', async () => {
     const world = await gateway();
-    const calls = [1, 2].map(() => post(world.url, '/v1/completions', { max_tokens: 150 }));
+    const calls = [1, 2].map(() => post(world.url, '/v1/completions', { max_tokens: 1500 }));
     await until(async () => {
       const row = await engineRow(world);
       return row['in_flight'] === 2 && row['engine_running'] === 2 && Number(row['kv_usage']) > 0;
