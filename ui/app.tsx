@@ -68,9 +68,9 @@ function Content() {
           <NoMatch />
           <Totals />
           <Engines />
+          <History />
           <Programs />
           <Batches />
-          <History />
         </>
       ) : (
         <ProgramView key={view.value.program} />

@@ -57,7 +57,7 @@ export function History() {
   const { marks } = past;
   const times = past.in_flight.map((_, index) => past.from + index * past.step_seconds);
   return (
-    <section aria-labelledby="history">
+    <section class="history" aria-labelledby="history">
       <h2 id="history">History</h2>
       <Choices names={RANGES} now={past.range} choose={(range) => show({ range: range === '5m' ? '' : range })} />
       <div class="charts">
