@@ -1,7 +1,7 @@
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import type { Searched } from './axes.js';
 import { PROGRAMS_MAX, STEADY } from './loads.js';
-import { aloneOf, AMPLE, isKept, isUnloaded } from './overload.js';
+import { aloneOf, AMPLE, isKept, isUnloaded, loadOf } from './overload.js';
 import { type Plan, withValues } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -29,17 +29,22 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
   const sizeAt = (value: number, longest?: number) =>
     isSized ? plan.programs : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, longest));
   const [given] = one.variants.map(({ arrivals }) => (arrivals.type === 'open' ? arrivals.ratePerSecond : 0));
-  const served = burst?.programs_per_second ?? 1;
+  const served = burst?.programs_per_second || 1;
   let value = { rate: twoDigits(2 * served), engines: Math.ceil((given ?? 1) / served / 2), concurrency: 2 }[axis];
   let [borne, longest]: [number | undefined, number] = [undefined, 0];
   for (let look = 0; look < LOOKS && (burst?.completed ?? 0) > 0; look += 1) {
-    const trial = trialAt(value, sizeAt(value));
+    const trial = trialAt(value, sizeAt(value, longest));
     const runs = await run(trial);
+    if (runs.length === 0) break;
+    const { state } = loadOf(trial, runs, 0);
+    if (state !== 'overloaded') longest = Math.max(longest, ...runs.map(({ program_seconds: { max } }) => max ?? 0));
+    if (state === 'unknown' && sizeAt(value, longest) > trial.programs) continue;
     const isBorne = axis === 'concurrency' ? runs.every(isUnloaded) : isKept(trial, runs, 0);
-    if (runs.length === 0 || (!isBorne && borne !== undefined)) break;
-    if (isBorne) [borne, longest] = [value, Math.max(...runs.map(({ program_seconds: { max } }) => max ?? 0))];
+    if (isBorne) borne = value;
     const next = HARDER[axis](value, isBorne ? 2 : 1 / 2);
-    if (next === value || next === borne || next > LOAD_MAX) break;
+    // More engines do not tell more of so few programs.
+    const isLast = (!isBorne && borne !== undefined) || (axis === 'engines' && state === 'unknown');
+    if (isLast || next === value || next === borne || next > LOAD_MAX) break;
     value = next;
   }
   const begin = borne ?? value;

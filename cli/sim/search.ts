@@ -1,6 +1,6 @@
 import type { Searched } from './axes.js';
 import { beginOf, LOAD_MAX, type Run, twoDigits } from './begin.js';
-import { isKept } from './overload.js';
+import { isHeld, isKept } from './overload.js';
 import { choicesOf, type Plan, withValues } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
@@ -66,7 +66,8 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const [low = 1, high = 1] = [numbers[0], numbers.at(-1)];
     const held = numbers.map((_, at) => placesOf(plan, at).map((variant) => isKept(plan, runs, variant)));
     if (low > 1 && held[0]?.includes(true) === true) return Math.floor(low / 2);
-    if (held.at(-1)?.includes(false) === true && 2 * high <= LOAD_MAX) return 2 * high;
+    const isOver = placesOf(plan, numbers.length - 1).some((variant) => !isHeld(plan, runs, variant));
+    if (isOver && 2 * high <= LOAD_MAX) return 2 * high;
     const isEdge = (at: number) => held[at]?.some((is, choice) => is && held[at - 1]?.[choice] === false) === true;
     const above = numbers.findIndex((number, at) => at > 0 && number > (numbers[at - 1] ?? 0) + 1 && isEdge(at));
     return above < 0 ? undefined : Math.floor(((numbers[above - 1] ?? 0) + (numbers[above] ?? 0)) / 2);

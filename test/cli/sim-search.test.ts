@@ -11,10 +11,12 @@ interface World {
   readonly pays: number;
   readonly programs?: number;
   readonly last?: number;
+  /** Programs of fewer of which nobody knows whether the load is sustained. */
+  readonly known?: number;
 }
 
 /** The values that a search of a modelled world tries, and the values of its plan. */
-async function searched(axis: Searched, { most, pays, programs, last = 10 }: World, stopAfter = Infinity) {
+async function searched(axis: Searched, { most, pays, programs, last = 10, known = 0 }: World, stopAfter = Infinity) {
   const policy = ['pass-through', 'plas'] as const;
   const lists = { [axis]: [1], policy, balancer: ['sticky'] } as Plan['lists'];
   const arrivals = axis === 'concurrency' ? { type: 'closed', concurrency: 1 } : { type: 'open', ratePerSecond: axis === 'rate' ? 1 : 6, cv: 1 }; // prettier-ignore
@@ -31,7 +33,7 @@ async function searched(axis: Searched, { most, pays, programs, last = 10 }: Wor
       const times = { count: trial.programs, mean, p50: mean, p95: mean, p99: last, max: last };
       const isWaiting = load > most[at]!;
       const queue = isWaiting ? { ...times, p50: 9 } : { ...times, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
-      return { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: mean / 5 }, queue_seconds: queue, queue_grew: axis !== 'concurrency' && isWaiting, programs: trial.programs, completed: trial.programs, calls: 9000, engine_waits: 0, programs_per_second: 0.5 } as unknown as RunReport; // prettier-ignore
+      return { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: mean / 5 }, queue_seconds: queue, queue_grew: trial.programs < known ? null : axis !== 'concurrency' && isWaiting, programs: trial.programs, completed: trial.programs, calls: 9000, engine_waits: 0, programs_per_second: 0.5 } as unknown as RunReport; // prettier-ignore
     }))); // prettier-ignore
   });
   return { tried, values: found.plan.lists[axis], programs: found.plan.programs, runs: found.runs };
@@ -52,6 +54,11 @@ it('takes as many programs as tell, unless their number is given', async () => {
   // The last to end takes 1,000 s: others arrive for three times that, and a quarter more, at twice the first rate of 0.063.
   expect((await searched('rate', { most: [0.1, 0.1], pays: 9, last: 1000 })).programs).toBe(500);
   expect((await searched('rate', { most: [0.3, 0.8], pays: 0.3, programs: 120 })).programs).toBe(120);
+  // Looks that tell nothing are repeated with more.
+  const { tried } = await searched('rate', { most: [0.3, 0.8], pays: 0.3, known: 500, last: 999 });
+  expect(tried[2]).toEqual([1, 2000]);
+  // More engines do not make up for too few programs.
+  expect((await searched('engines', { most: [9, 9], pays: 99, programs: 50, known: 60 })).values).toEqual([6]);
 });
 
 it('looks for the fewest engines that are enough for each setting, and one less', async () => {
