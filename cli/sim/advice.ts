@@ -12,7 +12,28 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const runs = all.filter(({ complete }) => complete);
   if (isInVain(runs)) return [vainText(plan, runs)];
   const isLong = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0);
-  return [...(isLong ? [`Some programs fail, as ${tooLong(plan)}.`] : []), ...openOf(plan, runs)];
+  return [
+    ...(isLong ? [`Some programs fail, as ${tooLong(plan)}.`] : []),
+    ...named(plan, 'Most programs fail', (at) => most(runs, at), 'Times are of the few that completed.'),
+    ...openOf(plan, runs),
+  ];
+}
+
+/** Whether more than half of the programs of a variant failed, as words. */
+function most(all: readonly RunReport[], at: number): string | undefined {
+  const runs = all.filter(({ variant }) => variant === at);
+  const sum = (of: (run: RunReport) => number) => runs.reduce((total, run) => total + of(run), 0);
+  return 2 * sum(({ failed }) => failed) > sum(({ programs }) => programs) ? '' : undefined;
+}
+
+/** A sentence about the variants of which something is to be told, and another that explains it. */
+function named(plan: Plan, words: string, of: (at: number) => string | undefined, why: string): string[] {
+  const told = plan.variants.flatMap((variant, at) => {
+    const text = of(at);
+    return text === undefined ? [] : [nameOf(plan, variant) + text];
+  });
+  const names = told.length > NAMES_MAX ? `${told.length} of ${plan.variants.length} settings` : told.join('; ');
+  return told.length === 0 ? [] : [`${words}: ${names}. ${why}`];
 }
 
 function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
@@ -28,16 +49,16 @@ function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
   return choicesOf(plan) < plan.variants.length ? [] : overloaded(plan, runs);
 }
 
-function overloaded(plan: Plan, runs: readonly RunReport[]): string[] {
-  const over = plan.variants.flatMap((variant, at) => {
-    const { size } = overloadedSeeds(plan, runs, at);
-    const some = size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
-    return size > 0 ? [nameOf(plan, variant) + some] : [];
-  });
-  if (over.length === 0) return [];
-  const names = over.length > NAMES_MAX ? `${over.length} of ${plan.variants.length} settings` : over.join('; ');
-  return [`Overloaded: ${names}. The queue kept growing, so times and factors grow with the number of programs.`];
-}
+const overloaded = (plan: Plan, runs: readonly RunReport[]): string[] =>
+  named(
+    plan,
+    'Overloaded',
+    (at) => {
+      const { size } = overloadedSeeds(plan, runs, at);
+      return size === 0 ? undefined : size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
+    },
+    'The queue kept growing, so times and factors grow with the number of programs.',
+  );
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */
 export const isInVain = (runs: readonly RunReport[]): boolean =>
@@ -60,7 +81,7 @@ function raised(plan: Plan): string {
   const [{ arrivals } = { arrivals: undefined }] = plan.variants;
   if (plan.searched !== undefined) return '.';
   if (arrivals?.type === 'closed' && arrivals.concurrency >= plan.programs)
-    return `: all programs ran at the same time: run again with --programs ${Math.min(PROGRAMS_MAX, STEADY * plan.programs)}.`;
+    return `: all programs ran at the same time: run again with --programs ${Math.min(PROGRAMS_MAX, STEADY * arrivals.concurrency)}.`;
   // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
   return `: ${auto(loadsOf(plan).axis, 'loads at which they do')}`;
 }

@@ -14,6 +14,8 @@ const BURST = { type: 'open', ratePerSecond: 1e6, cv: 1 } as const;
 export const LOAD_MAX = 4096;
 /** Times of the longest program for which others must arrive, so that the last to end tell more than their own length. */
 const LAST_SPANS = 3;
+/** The same of the mean program: near the most that engines bear, it takes up to twice its time under a load that they do. */
+const MEAN_SPANS = 12;
 
 /** Makes all runs of a plan; when stopped, some of them. */
 export type Run = (trial: Plan) => Promise<readonly RunReport[]>;
@@ -26,19 +28,20 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
   };
   const one = trialAt(axis === 'rate' ? BURST.ratePerSecond : 1, plan.programs);
   const [burst] = await run({ ...one, variants: one.variants.map((first) => ({ ...first, arrivals: BURST })) });
-  const sizeAt = (value: number, longest?: number) =>
-    isSized ? plan.programs : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, longest));
+  const sizeAt = (value: number) =>
+    isSized ? plan.programs : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, spanSeconds));
+  let spanSeconds = 0;
   const [given] = one.variants.map(({ arrivals }) => (arrivals.type === 'open' ? arrivals.ratePerSecond : 0));
   const served = burst?.programs_per_second || 1;
   let value = { rate: twoDigits(2 * served), engines: Math.ceil((given ?? 1) / served / 2), concurrency: 2 }[axis];
-  let [borne, longest]: [number | undefined, number] = [undefined, 0];
+  let borne: number | undefined;
   for (let look = 0; look < LOOKS && (burst?.completed ?? 0) > 0; look += 1) {
-    const trial = trialAt(value, sizeAt(value, longest));
+    const trial = trialAt(value, sizeAt(value));
     const runs = await run(trial);
     if (runs.length === 0) break;
     const { state } = loadOf(trial, runs, 0);
-    if (state !== 'overloaded') longest = Math.max(longest, ...runs.map(({ program_seconds: { max } }) => max ?? 0));
-    if (state === 'unknown' && sizeAt(value, longest) > trial.programs) continue;
+    if (state !== 'overloaded') spanSeconds = Math.max(...runs.map(({ program_seconds: { mean, max } }) => Math.max(MEAN_SPANS * (mean ?? 0), LAST_SPANS * (max ?? 0)))); // prettier-ignore
+    if (state === 'unknown' && sizeAt(value) > trial.programs) continue;
     const isBorne = axis === 'concurrency' ? runs.every(isUnloaded) : isKept(trial, runs, 0);
     if (isBorne) borne = value;
     const next = HARDER[axis](value, isBorne ? 2 : 1 / 2);
@@ -48,7 +51,7 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
     value = next;
   }
   const begin = borne ?? value;
-  return { value: begin, programs: sizeAt(axis === 'rate' ? 2 * begin : begin, longest) };
+  return { value: begin, programs: sizeAt(axis === 'rate' ? 2 * begin : begin) };
 }
 
 const HARDER: Readonly<Record<Searched, (value: number, times: number) => number>> = {
@@ -58,11 +61,11 @@ const HARDER: Readonly<Record<Searched, (value: number, times: number) => number
 };
 
 /** How many programs tell what is sustained, or, of a number at a time, how long each takes. */
-function sizeOf({ variants: [first] }: Plan, burst: RunReport | undefined, longest = 0): number {
+function sizeOf({ variants: [first] }: Plan, burst: RunReport | undefined, spanSeconds: number): number {
   const { arrivals } = first ?? {};
   const perSecond = arrivals?.type === 'open' ? arrivals.ratePerSecond : 0;
   const more = moreToTell({ arrivals_seconds: 1 / perSecond, alone_seconds: burst === undefined ? null : aloneOf(burst) }); // prettier-ignore
-  const needed = arrivals?.type === 'closed' ? 2 * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, LAST_SPANS * longest * perSecond); // prettier-ignore
+  const needed = arrivals?.type === 'closed' ? 2 * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond); // prettier-ignore
   return Math.max(KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)));
 }
 

@@ -27,7 +27,7 @@ export const SEED_MAX = 2 ** 32 - 1;
 export const orAuto =
   (read: NumbersReader) =>
   (text: string, before?: readonly number[] | typeof AUTO): readonly number[] | typeof AUTO => {
-    if (before === AUTO || (text === AUTO && before !== undefined))
+    if (before === AUTO || (text.includes(AUTO) && (text !== AUTO || before !== undefined)))
       throw new InvalidArgumentError(`It is ${AUTO} alone, or numbers.`);
     return text === AUTO ? AUTO : read(text, before);
   };

@@ -10,6 +10,11 @@ const ENGINE_WAITS = 0.05;
 /** Share of the seeds that must agree. Where fewer do, the load is about the most that a setting sustains. */
 const AGREEING = 0.75;
 
+/** Times of a program, under the load, for which others must arrive: engines that still fill look overloaded before. */
+const FILLS = 8;
+/** A mean slowdown that no filling explains. */
+const CLEAR = 4;
+
 /** In how many seeds a variant is not overloaded, by the rule of load tests, and whether that tells. */
 export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
   const signs = signsOf(variants, runs, variant).map(({ sign }) => sign);
@@ -46,8 +51,9 @@ function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null 
   const alone = aloneOf(run);
   // However few programs there are: what is much slower than alone is no chance.
   const signs = { arrivals_seconds: null, alone_seconds: null, program_seconds: program, program_queue_seconds: queueing, slowdown }; // prettier-ignore
-  if (grew === null || isOverload(grew, signs) === true) return grew;
   const lasted = programs / arrivals.ratePerSecond;
+  const isOver = isOverload(grew, signs);
+  if (grew === null || isOver === true) return isOver === true && lasted < FILLS * (program.mean ?? 0) && (slowdown.mean ?? 0) < CLEAR ? null : grew; // prettier-ignore
   return moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) === undefined ? false : null;
 }
 
@@ -86,8 +92,10 @@ export function programsToTell({ programs, variants }: Plan, runs: readonly RunR
   const { arrivals } = variants[variant] ?? {};
   if (arrivals?.type !== 'open') return undefined;
   const lasted = programs / arrivals.ratePerSecond;
+  const own = runs.filter((run) => run.variant === variant);
+  const spans = (run: RunReport) => Math.max(moreToTell({ arrivals_seconds: lasted, alone_seconds: aloneOf(run) }) ?? 0, (FILLS * (run.program_seconds.mean ?? 0)) / lasted); // prettier-ignore
   // Where it is not the mean program that takes too long, it is the last one to end.
-  const more = Math.max(...runs.filter((run) => run.variant === variant).map((run) => moreToTell({ arrivals_seconds: lasted, alone_seconds: aloneOf(run) }) ?? LAST_ENDS)); // prettier-ignore
+  const more = Math.max(...own.map((run) => (spans(run) > 1 ? spans(run) : LAST_ENDS)));
   const needed = Math.max(KEEPS_UP_PROGRAMS_MIN, 100 * Math.ceil((AMPLE * more * programs) / 100));
   return needed > programs && needed <= TELLING_MAX ? needed : undefined;
 }

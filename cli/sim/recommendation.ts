@@ -46,7 +46,9 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   }
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
-    const answer = choice > 0 || next === undefined ? [sentence, next] : [next + worstOf(verdicts)];
+    // Seeds are wanted where no answer is certain.
+    const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some(({ enough }) => enough !== undefined)); // prettier-ignore
+    const answer = isOpen ? [next + worstOf(verdicts)] : [sentence, next];
     const lines = verdicts.map((each) => each.sentence);
     // Where engines are counted, that is the question.
     return told(choice, enginesOf(plan).length > 1 ? [...sustained, ...answer, ...lines] : [...answer, ...sustained, ...lines]); // prettier-ignore
@@ -130,6 +132,7 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
     loads.length > 1 ? loads.length : undefined,
     preferredOf(plan, runs, served),
     plan.isExact ? undefined : 'most seeds sustain',
+    verdicts.length,
   );
 }
 

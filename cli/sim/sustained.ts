@@ -8,11 +8,11 @@ import type { RunReport } from './worker.js';
 /** Words for rates, and for numbers of engines. */
 const WORDS = {
   rates: {
-    ...{ all: 'all of these loads', none: 'none of these loads' },
+    ...{ at: 'at', all: 'all of these loads', none: 'none of these loads' },
     from: (last: number, isUnknown: boolean) => `${isUnknown ? 'at least ' : ''}up to ${last} a second`,
   },
   engines: {
-    ...{ all: 'on each of these', none: 'on none of these' },
+    ...{ at: 'on', all: 'on each of these', none: 'on none of these' },
     from: (last: number, isUnknown: boolean) => `on ${last} engines or more${isUnknown ? ', perhaps on fewer' : ''}`,
   },
 };
@@ -32,7 +32,10 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     const end = loads.findIndex(({ kept, seeds, state }) => 2 * kept <= seeds || state === 'unknown');
     const last = loads.at(end === -1 ? -1 : end - 1);
     const isUnknown = loads[end]?.state === 'unknown';
-    const some = last === undefined || last.kept === last.seeds ? '' : ` (${last.kept} of ${last.seeds})`;
+    const some =
+      last === undefined || last.kept === last.seeds
+        ? ''
+        : ` (${words.at} ${last.value} in ${last.kept} of ${last.seeds})`;
     const text = end === 0 ? (isUnknown ? 'unknown, with so few programs' : words.none) : end === -1 ? words.all + some : words.from(last?.value ?? 0, isUnknown) + some; // prettier-ignore
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }

@@ -79,7 +79,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     // Of many settings the line would be long.
     const priced = tried.length > TOLD_MAX ? [] : tried.filter(({ verdict, ratio }) => verdict !== 'later' && (isExact || ratio.low !== null)); // prettier-ignore
     const worn = priced.flatMap((each) => {
-      const { texts } = priceOf(each, margin);
+      const texts = [...priceOf(each, margin).texts, ...lostOf(each)];
       return tried.length === 1 ? texts : texts.length > 0 ? [`${each.name}: ${texts.join(', ')}`] : [];
     });
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
@@ -101,8 +101,6 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const gain = `${alike.map(({ name }) => name).join(' or ')}, programs ${outcomeOf(best.ratio, margin)}:`;
   const told = others.slice(0, OTHERS_MAX).map(({ name, ratio }) => `${name} ${outcomeOf(ratio, margin)}`);
   const more = others.length > told.length ? [`${others.length - told.length} more`] : [];
-  const { failed = [0, 0] } = best.times;
-  const lost = failed[0] === failed[1] ? [] : [`failed programs ${failed.map(number).join(' -> ')}`];
   const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
   const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
   const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
@@ -111,7 +109,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
       `${gain} ${ratioText(best.ratio)}${best.sustained}`,
       ...drain,
       ...best.price.texts,
-      ...lost,
+      ...lostOf(best),
       ...told,
       ...more,
     ].join('; '),
@@ -124,6 +122,8 @@ const OTHERS_MAX = 2;
 /** Settings at a place whose prices are told where none is better. */
 const TOLD_MAX = 2;
 const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? Infinity;
+
+const lostOf = ({ times: { failed: [before, after] = [0, 0] } }: Tried): string[] => before === after ? [] : [`failed programs ${number(before)} -> ${number(after)}`]; // prettier-ignore
 
 /** Names before their texts, those of equal texts together. */
 function folded(items: readonly { readonly name: string; readonly text: string }[]): string[] {
@@ -156,6 +156,7 @@ function priceOf({ p99s, times }: Tried, margin: number): Price {
  * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
  * @param preferred one that is better somewhere, to be taken before others
  * @param sustained who sustains the highest of these places
+ * @param all the number of places, with those that nothing sustains
  */
 export function breakEvenOf(
   verdicts: readonly PlaceVerdict[],
@@ -163,6 +164,7 @@ export function breakEvenOf(
   loads?: number,
   preferred?: number,
   sustained = 'it sustains',
+  all = verdicts.length,
 ): { choice: number; sentence: string } {
   const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
   const firsts = (choice: number) => verdicts.filter(({ better }) => better[0] === choice).length;
@@ -182,7 +184,7 @@ export function breakEvenOf(
   const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
   const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)]);
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
-  if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice) === verdicts.length ? 'each of these' : `${count(choice)} of these ${verdicts.length}`}`); // prettier-ignore
+  if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice) === all ? 'each of these' : `${count(choice)} of these ${all}`}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
   const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that ${sustained}`; // prettier-ignore

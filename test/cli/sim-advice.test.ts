@@ -14,12 +14,18 @@ describe('the advice of maitred sim', () => {
     expect(await adviceAt('--rate', '3')).toEqual([expect.stringMatching(/^Overloaded: plas\./), 'plas does not sustain this load: --rate auto looks for those that it does.']); // prettier-ignore
   });
 
-  it('advises a search whose result is final', async () => {
-    const args = ['--workload', 'react', '--kv-tokens', '20000', '--policy', 'pass-through,plas'];
-    const { out } = await sim(...args, '--rate', 'auto', '--cv', '0.3', '--programs', '100');
-    expect(out).toMatch(/^plas pays .*\nSustained in most seeds, with 100 programs: pass-through up to /);
-    expect(out).toMatch(/a second: both are overloaded\./);
-    expect(out).not.toMatch(/run again|auto/);
+  it('advises a search that leads to no other', async () => {
+    const { out } = await sim(...'--workload chat --rate auto --programs 40 --seed 1 --policy plas'.split(' '));
+    expect(out).toMatch(
+      /^Sustained, with 40 programs: at least up to \S+ a second\.\nToo few programs .*--programs \d+\.$/m,
+    );
+    expect(out).not.toContain('auto');
+  });
+
+  it('says first that most programs fail, whose times are in no figure', async () => {
+    const file = fileOf('down.yaml', 'engineLoss: { atMs: [1000], restartMs: 10000000 }\nclients: { timeoutMs: 1000, retries: 0 }\n'); // prettier-ignore
+    const { document } = await json('--workload', 'chat', '--programs', '40', '--concurrency', '8', '--policy', 'pass-through,plas', '--conditions', file); // prettier-ignore
+    expect(document.advice[0]).toBe('Most programs fail: pass-through; plas. Times are of the few that completed.');
   });
 
   it('says that calls waited for nothing, where engines had room for all', async () => {
