@@ -5,7 +5,7 @@ import { spanText } from './grid.js';
 /** Times under one setting or target against those under the first. */
 export interface Times {
   /** Of times: below 1 is sooner. */
-  readonly programs: Readonly<Record<'mean' | 'p99', Ratio>>;
+  readonly programs: Readonly<Record<'mean' | 'p50' | 'p99', Ratio>>;
   readonly firstToken: Readonly<Record<'p50' | 'p99', Ratio>>;
   /** The p99 of the time to first token, before and after. */
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
@@ -50,7 +50,7 @@ const isWaitAlone = ({ programs, firstToken: { p50, p99 } }: Change, margin: num
   verdictOf(programs.mean, margin) === 'same' && verdictOf(p50, margin) !== 'sooner' && verdictOf(p99, margin) === 'later'; // prettier-ignore
 
 function programsText({ against, programs, counts, single, sustained = '' }: Change, margin: number): string {
-  const { mean, p99 } = programs;
+  const { mean, p50, p99 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
     return `no comparison with ${against}: no program completed in both`;
@@ -59,7 +59,9 @@ function programsText({ against, programs, counts, single, sustained = '' }: Cha
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
   const more = verdict === 'unsure' ? moreOf(mean, margin, 'runs').text : '';
   const tail = verdictOf(p99, margin) === 'later' ? `, ${tailName(counts.programs)} ${outcomeOf(p99, margin)}` : '';
-  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}${verdict === 'later' ? '' : tail}`;
+  // Short programs can gain much that the mean, of a few long ones, does not show.
+  const middle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN ? `, p50 ${outcomeOf(p50, margin)}` : ''; // prettier-ignore
+  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}${middle}${verdict === 'later' ? '' : tail}`;
 }
 
 const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { combinationsOf } from '../../cli/sim/axes.js';
 import { recommend } from '../../cli/sim/recommendation.js';
 import { isForNothing, steadyOf } from '../../cli/sim/loads.js';
+import { loadOf } from '../../cli/sim/overload.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type { RunReport } from '../../cli/sim/worker.js';
 
@@ -89,4 +90,16 @@ it('blames waiting for later first tokens only where a policy is compared with n
   };
   expect(told(['pass-through', 'plas'], ['sticky'])).toBe(true);
   expect([told(['plas'], ['sticky', 'round-robin']), told(['pass-through', 'plas'], ['sticky', 'round-robin'])]).toEqual([false, false]); // prettier-ignore
+});
+
+it('calls a load unknown that engines may still fill under, unless programs are too slow for that', () => {
+  const lists = { rate: [1], policy: ['plas'], balancer: ['sticky'] } as const;
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: 'plas', balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 } })); // prettier-ignore
+  const stateOf = (mean: number, slowdown: number) => {
+    const times = { count: 800, mean, p50: mean, p95: mean, p99: mean };
+    const run = { variant: 0, seed: 1, complete: true, program_seconds: times, slowdown: { ...times, mean: slowdown }, queue_seconds: times, queue_grew: true, programs: 800 }; // prettier-ignore
+    return loadOf({ variants } as unknown as Plan, [run as unknown as RunReport], 0).state;
+  };
+  // Programs come for 800 s.
+  expect([stateOf(99, 2.5), stateOf(101, 2.5), stateOf(101, 4)]).toEqual(['overloaded', 'unknown', 'overloaded']);
 });

@@ -6,7 +6,7 @@ const of = (ratio: number | null, low: number | null = ratio, high: number | nul
 const change = (given: Partial<Change> = {}): Change => ({
   name: 'plas',
   against: 'pass-through',
-  programs: { mean: of(0.4, 0.37, 0.43), p99: of(0.5) },
+  programs: { mean: of(0.4, 0.37, 0.43), p50: of(0.3), p99: of(0.5) },
   firstToken: { p50: of(1 / 2.1), p99: of(5.65) },
   firstTokenP99Seconds: [0.8, 4.52],
   counts: { programs: 600, calls: 5000 },
@@ -15,7 +15,7 @@ const change = (given: Partial<Change> = {}): Change => ({
   single: 'one seed',
   ...given,
 });
-const programs = (mean: Ratio, p99 = of(1)) => ({ programs: { mean, p99 } });
+const programs = (mean: Ratio, p99 = of(1), p50 = of(1)) => ({ programs: { mean, p50, p99 } });
 
 describe('the sentence of a comparison', () => {
   it('tells what got worse beside what got better, and why', () => {
@@ -38,6 +38,14 @@ describe('the sentence of a comparison', () => {
 
   it('knows the slow programs that pay for the others', () => {
     expect(headline(change(programs(of(0.9), of(1.3))))).toContain('(0.90, 0.90–0.90), p99 30 % slower;');
+  });
+
+  it('tells a median that is much sooner where the mean is not', () => {
+    expect(headline(change(programs(of(1, 0.9, 1.1), of(1), of(0.05))))).toContain(
+      '(1.00, 0.90–1.10), p50 20x faster;',
+    );
+    expect(headline(change(programs(of(1, 0.9, 1.1), of(1), of(0.7))))).not.toContain('p50 30');
+    expect(headline(change(programs(of(0.5), of(1), of(0.05))))).not.toContain('p50 20x');
   });
 
   const UNSURE = 'programs: no certain difference from pass-through';

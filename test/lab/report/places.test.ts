@@ -3,7 +3,7 @@ import { placeVerdict } from '../../../lab/index.js';
 
 const ratio = (value: number) => ({ ratio: value, low: value, high: value, pairs: 8 });
 const times = (mean: number, tail: number) => ({
-  programs: { mean: ratio(mean), p99: ratio(1) },
+  programs: { mean: ratio(mean), p50: ratio(1), p99: ratio(1) },
   // As simulations have it, which tell more of the first token than a sentence does.
   firstToken: { p50: ratio(1), p95: ratio(2), p99: ratio(tail) },
   firstTokenP99Seconds: [1, tail] as const,
@@ -45,6 +45,6 @@ it('names settings with equal outcomes once', () => {
 });
 
 it('says which setting alone sustains a load', () => {
-  const all = [tried('a', 1), { ...tried('b', 0.9), isOverloaded: true, times: { ...times(0.9, 1), programs: { mean: { ratio: 0.9, low: 0.7, high: 1.1, pairs: 8 }, p99: ratio(1) } } }]; // prettier-ignore
+  const all = [tried('a', 1), { ...tried('b', 0.9), isOverloaded: true, times: { ...times(0.9, 1), programs: { mean: { ratio: 0.9, low: 0.7, high: 1.1, pairs: 8 }, p50: ratio(1), p99: ratio(1) } } }]; // prettier-ignore
   expect(placeVerdict('At 1 a second', all, TERMS).sentence).toBe('At 1 a second: only a sustains it; b, overloaded: 0.90 (0.70–1.10).'); // prettier-ignore
 });
