@@ -28,7 +28,7 @@ export function documentOf(
     settings: settingsOf(plan),
     /** Without their programs, which would be most of the document. */
     runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),
-    /** For each variant but those that others are compared with, over the seeds of which both have a complete run, and that both sustain if each sustains most. */
+    /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
     ratios: comparisonsOf(plan).map(ratiosFor),
     /** The worth of the order alone: `plas` to `fcfs-window`. */
     order: orderComparisonsOf(plan).map(ratiosFor),

@@ -49,9 +49,12 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const isLowest = isKept(plan, runs, 0) && !pays({ plan, runs }, 0);
     if (!isLowest) return twoDigits(low / STEP);
     if (held.at(-1) === true) return twoDigits(high * STEP);
-    const over = held.indexOf(false);
-    const [last = 0, first = 0] = rates.slice(over - 1);
-    return first > FAR * last ? twoDigits(Math.sqrt(first * last)) : undefined;
+    // Between the most that is sustained, or the most that does not pay, and the next rate.
+    const edges = [held.indexOf(false), rates.findIndex((_, at) => pays({ plan, runs }, at))];
+    const gap = edges
+      .map((at) => [rates[at - 1] ?? Infinity, rates[at] ?? 0] as const)
+      .find(([last, next]) => next > FAR * last);
+    return gap && twoDigits(Math.sqrt(gap[0] * gap[1]));
   },
   concurrency: ({ plan, runs }) => {
     const numbers = plan.lists.concurrency ?? [];

@@ -22,7 +22,13 @@ export function tablesOf(plan: Plan, all: readonly RunReport[], document: SimDoc
     document.complete ? [] : [stoppedText(plan, all)],
     told,
     better === undefined ? [] : fragmentOf(better),
-    [titleOf(plan, document.complete ? Math.max(...runs.map((run) => run.programs)) : plan.programs)],
+    [
+      titleOf(
+        plan,
+        document.complete ? Math.max(...runs.map((run) => run.programs)) : plan.programs,
+        document.complete,
+      ),
+    ],
     gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rows), width),
     notesOf(plan, document, runs, told),
   ];
@@ -38,18 +44,18 @@ function stoppedText({ variants, lists, programs }: Plan, runs: readonly RunRepo
   return `Stopped: runs that had not ended are left out${cut.length === 0 ? '' : ` (${cut.join('; ')})`}.`;
 }
 
-function headlines(plan: Plan, { recommendation, ratios, order }: SimDocument): string[] {
+function headlines(plan: Plan, { complete, recommendation, ratios, order }: SimDocument): string[] {
   const [axis, ...more] = axesOf(plan.lists);
   // That times grow with the load is no news.
   const isTold = !isSweep(plan) || (more.length === 0 && !SEARCHED.some((each) => each === axis));
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
     // A recommendation repeats the outcome that it follows.
-    ...(isTold ? [...ratios, ...order].map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
+    ...(isTold ? [...ratios, ...order].filter((each) => complete || each.makespan_seconds.pairs > 0).map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
   ];
 }
 
-function titleOf({ source, variants, lists, seeds, isExact }: Plan, programs: number): string {
+function titleOf({ source, variants, lists, seeds, isExact }: Plan, programs: number, isWhole: boolean): string {
   const { arrivals, engines, preset } = variants[0] as Variant;
   const each = (axis: Axis, value: Value) => lists[axis]?.join(', ') ?? value;
   const come =
@@ -62,7 +68,7 @@ function titleOf({ source, variants, lists, seeds, isExact }: Plan, programs: nu
     ? 'the seed has no effect'
     : seeds.length === 1
       ? `seed ${seeds.join()}`
-      : `means over seeds ${rangeText(seeds)}`;
+      : `means over seeds ${rangeText(seeds)}${isWhole ? '' : ', as far as they ran'}`;
   const of = source.type === 'workload' ? source.workload : source.file;
   return `${of}: ${counted(programs, 'program')} ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`; // prettier-ignore
 }
