@@ -27,7 +27,7 @@ export interface CompletionsPorts {
 /**
  * Counts each program once: when it leaves the table, or at the first reading that finds it idle for a minute. If it
  * goes on after that, its time is corrected: sum and count become exact. Its bucket cannot follow, as Prometheus takes
- * a bucket that shrinks for a restart. One that had no answer to its last call counts apart, until it gets one.
+ * a bucket that shrinks for a restart. Background programs do not count. One that had no answer to its last call counts apart, until it gets one.
  */
 export class Completions implements Observer {
   /** Seconds counted of programs that are still in the table: no more than it has rows. */
@@ -70,6 +70,8 @@ export class Completions implements Observer {
 
   /** @param before what was counted of the program @returns what is counted now */
   #count(before: number | undefined, told: Told | undefined, durationMs: number, atMs: number): number {
+    // Nobody waits for it.
+    if (told?.isBackground === true) return before ?? UNANSWERED;
     const seconds = durationMs / 1000;
     const isAnswered = told?.isAnswered ?? true;
     const wasAnswered = before !== undefined && before !== UNANSWERED;

@@ -10,7 +10,7 @@ const THREADS_MAX = 256;
 /** Calls whose source is remembered: enough for a share, and few enough to forget a client's old settings soon. */
 const SOURCES_MAX = 512;
 
-type Heard = Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'headers'>;
+type Heard = Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'headers' | 'line' | 'isBackground'>;
 
 /** A program in the words of its calls. */
 export class Told {
@@ -23,6 +23,8 @@ export class Told {
   readonly tokens = { prompt: 0, output: 0 };
   /** Whether its last call to end or to be refused was answered. */
   isAnswered = false;
+  /** Whether nobody waits for its last call: a line of a batch, or one that takes only room that others leave. */
+  isBackground = false;
   /** Calls that have not ended. */
   activeCalls = 0;
   /** Calls of each sub-agent; a program without sub-agents uses no memory. */
@@ -66,6 +68,7 @@ export class KnownPrograms implements Observer {
     told.agentType = workflow ?? told.agentType ?? family?.id.toString(16).padStart(8, '0');
     told.budget = valueOf(headers, BUDGET_HEADER);
     told.workflow = workflow;
+    told.isBackground = isBackground(spec);
     told.hasMoved = false;
     count(told, identity.thread);
     this.#sources.push(source);
@@ -145,6 +148,9 @@ export class KnownPrograms implements Observer {
     return this.#ended.toReversed();
   }
 }
+
+export const isBackground = (spec: Pick<CallSpec, 'line' | 'isBackground'>): boolean =>
+  spec.isBackground || spec.line !== undefined;
 
 function count(told: Told, thread: string): void {
   if (thread === '') return;

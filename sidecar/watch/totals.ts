@@ -4,6 +4,7 @@ import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
 import { STEP_MS as WAITED_STEP_MS, type Past } from './growth.js';
+import { isBackground } from './known-programs.js';
 import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
 /** Lengths of the steps of which each range keeps 60. */
@@ -93,7 +94,7 @@ export class Totals implements Observer {
     const end = outcome === 'completed' ? outcome : (code ?? `engine_${status}`);
     if (outcome !== 'cancelled') this.#end(spec.line, end, nowMs);
     this.#each(nowMs, (step) => {
-      step.queues.took(queueMs);
+      if (!isBackground(spec)) step.queues.took(queueMs);
       if (usage?.cachedTokens !== undefined)
         step.cached.add(dispatch?.engine ?? '', usage.cachedTokens, usage.promptTokens);
     });

@@ -96,6 +96,19 @@ describe('totals', () => {
     expect(counts(202_000)).toEqual([2, 1]);
   });
 
+  it('leave out the times of background calls and programs, which nobody waits for', () => {
+    const totals = totalsOf();
+    for (const isBackground of [true, false]) {
+      known = Object.assign(new Told('m', 'user'), { isBackground });
+      gone(1000, 0);
+      totals.ended({ spec: { isBackground } as CallSpec }, { queueMs: 9 } as CallReport, millis(0));
+    }
+    totals.ended({ spec: { line: {} } as CallSpec }, { queueMs: 9 } as CallReport, millis(0));
+    known = undefined;
+    const { unanswered, queues } = totals.read(millis(0)).sum;
+    expect([unanswered.count, queues.count]).toEqual([1, 1]);
+  });
+
   it('count the cached share where engines report it', () => {
     const totals = totalsOf();
     const report = (engine: string, cachedTokens?: number) =>
