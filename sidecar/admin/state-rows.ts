@@ -133,7 +133,7 @@ export const INSTANCE = randomBytes(6).toString('hex');
 /** Queues and batches of all gateways, but for the strange ones: they are of another version. */
 export interface State {
   readonly queue: Answers.Queue;
-  /** Waiting calls of the last hour, without background ones. */
+  /** Waiting calls of the last half hour, without background ones. */
   readonly past: Past;
   readonly batches: readonly Answers.Batch[];
   readonly ended: readonly Answers.EndedBatch[];

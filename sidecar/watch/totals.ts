@@ -12,8 +12,6 @@ const STEP_MS = { '5m': 5000, '1h': 60_000, '1d': 1_440_000 } as const;
 export type Range = keyof typeof STEP_MS;
 export const RANGES = Object.keys(STEP_MS) as readonly Range[];
 const READ_MS = 5000;
-/** An hour, of which it is told whether the queue grows. */
-const WAITED_STEPS = 120;
 const MARKS = 200;
 
 /** Statuses of engines for a call that is wrong in itself; others may be those of a wrong key or model at the engine. */
@@ -37,8 +35,8 @@ export type TotalsView = ReturnType<Totals['read']>;
 /** The last five minutes, hour and day. Times are milliseconds on the driver's clock. */
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
-  /** Of each half minute, the fewest calls that waited: a queue that was empty in between has not grown. */
-  readonly #waited = new Map<number, number>();
+  /** Half minutes, of which it is told whether the queue grows. */
+  readonly #waited = new Series(WAITED_STEP_MS);
   /** Moments that explain bends in the curves. */
   readonly #marks: { readonly atMs: number; readonly text: string }[] = [];
   readonly #away = new Set<EngineId>();
@@ -66,9 +64,7 @@ export class Totals implements Observer {
     this.ports.completions.count();
     const reading = this.ports.reading();
     this.#each(this.ports.now(), (step) => step.read(reading));
-    const at = Math.floor(this.ports.now() / WAITED_STEP_MS);
-    this.#waited.set(at, Math.min(reading['online'] ?? 0, this.#waited.get(at) ?? Infinity));
-    if (this.#waited.size > WAITED_STEPS) this.#waited.delete(Math.min(...this.#waited.keys()));
+    this.#waited.at(this.ports.now()).read(reading);
   }
 
   mark(text: string): void {
@@ -110,10 +106,10 @@ export class Totals implements Observer {
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 
-  /** The whole half minutes of the last hour. */
+  /** The whole half minutes of the last half hour. */
   waited(now: Millis): Past {
-    const end = Math.floor(now / WAITED_STEP_MS);
-    return Array.from({ length: WAITED_STEPS }, (_, at) => this.#waited.get(end - WAITED_STEPS + at) ?? null);
+    const { steps } = this.#waited.read(now);
+    return steps.slice(0, -1).map(({ readings }) => readings.of('online'));
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */
