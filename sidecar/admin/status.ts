@@ -109,10 +109,13 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
   return { title, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
 }
 
-/** The pools in which even the upper end of the estimate is slower than no scheduling. @param ageMs since it was made: the load may be another now */
+/** A loss below this share is none to act on. */
+const LOSS_MIN = 0.05;
+
+/** The pools in which even the upper end of the estimate is clearly slower than no scheduling. @param ageMs since it was made: the load may be another now */
 const lossesIn = (shadow: TotalsAnswer['shadow'], gate: number, ageMs: number) =>
   shadow === null ? [] : shadow.pools.flatMap(({ models, programs, calls, gain }, _, { length }) => {
-    if (gain === null || gain.ratio_high >= 1) return [];
+    if (gain === null || 1 / gain.ratio_high < 1 + LOSS_MIN) return [];
     const [slower, least, most] = [gain.ratio, gain.ratio_high, gain.ratio_low].map((ratio) => (1 / ratio).toFixed(2));
     const of = length > 1 ? ` of ${models.join(', ')}` : '';
     const remedy = calls < CALLS_ALONE * programs ? INDEPENDENT : gate === 0 ? UNGATED : GATED;

@@ -192,3 +192,15 @@ it('names drained engines together, those that drain one by one, and what helps 
   );
   expect(told(...Array.from({ length: 7 }, () => 'drained'))).toMatch(/^e0, e1, e2, e3, e4 and 2 more are drained: /);
 });
+
+it('warns of an estimated loss only where all of its range matters', () => {
+  const told = (ratio_high: number) => {
+    const pool = { models: ['m'], programs: 64, calls: 900, gain: { ratio: 0.8, ratio_low: 0.7, ratio_high } };
+    const totals = { calls: 0, failed: [], shadow: { made_at: Date.now() / 1000, window_seconds: 900, pools: [pool] } };
+    const queue = { waiting: 20, background: 0, longest_wait_seconds: 9, waiting_for: { kv: 20 } };
+    const { level, helps } = statusOf(PARTS as never, { engines: [{ state: 'up', in_flight: 7 }], queue, batches: [], cluster: null, totals } as never); // prettier-ignore
+    return [level, helps];
+  };
+  expect(told(0.96)).toEqual(['good', '']);
+  expect(told(0.94)).toEqual(['warn', expect.stringContaining('try admission.gate: 0')]);
+});
