@@ -37,6 +37,8 @@ it('takes the one under which fewest programs fail of those that are as fast, an
   expect(sentence).toBe('At 1 a second: c or b, programs 2.0x faster: 0.50 (0.50–0.50); d 30 % faster.');
   const fewer = { ...tried('b', 0.5), times: { ...times(0.5, 1), failed: [9, 4] as const } };
   expect(placeVerdict('At 1 a second', [tried('a', 1), fewer], TERMS).sentence).toMatch(/0\.50\); failed programs 9 -> 4\.$/); // prettier-ignore
+  const same = { ...tried('b', 1), times: { ...times(1, 1), failed: [9, 4] as const } };
+  expect(placeVerdict('At 1 a second', [tried('a', 1), same], TERMS).sentence).toBe('At 1 a second: no difference in mean time; failed programs 9 -> 4.'); // prettier-ignore
 });
 
 it('names settings with equal outcomes once', () => {
