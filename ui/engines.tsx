@@ -43,26 +43,26 @@ function Card({ engine }: { readonly engine: Engine }) {
         <span class={`badge ${state}`}>{state}</span>
       </h3>
       <p class={engine.resting ? 'warn' : state === 'up' ? 'quiet' : state}>{engine.text}</p>
+      {(!isOff || inFlight > 0) && (
+        <Bar
+          label="In flight"
+          text={`${inFlight}${window !== null ? ` of ${window}` : isAway || isOff ? '' : ', no limit'}`}
+          value={inFlight}
+          max={window}
+        />
+      )}
       {!isOff && (
-        <>
-          <Bar
-            label="In flight"
-            text={`${inFlight}${window !== null ? ` of ${window}` : isAway ? '' : ', no limit'}`}
-            value={inFlight}
-            max={window}
-          />
-          <Bar
-            label="Working set"
-            title="Contexts of calls in flight, and of programs that are expected to return. The bound is checked when a call starts; answers may outgrow it"
-            text={
-              limit === null
-                ? `${tokens(workingSet)}, capacity unknown`
-                : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
-            }
-            value={workingSet}
-            max={limit}
-          />
-        </>
+        <Bar
+          label="Working set"
+          title="Contexts of calls in flight, and of programs that are expected to return. The bound is checked when a call starts; answers may outgrow it"
+          text={
+            limit === null
+              ? `${tokens(workingSet)}, capacity unknown`
+              : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
+          }
+          value={workingSet}
+          max={limit}
+        />
       )}
       <div class="foot">
         <Facts style="facts" facts={factsOf(engine, isOff)} />

@@ -83,8 +83,9 @@ function causeOf({ current_wait_cause: cause }: Program): string {
 }
 
 /** Some of a program's calls may wait while others run. */
-function stateOf({ state, current_wait_seconds: waits, idle_seconds: idle }: Program): string {
-  return state === 'idle' ? `idle ${duration(idle)}` : state === 'running' && waits > 0 ? 'run+wait' : state;
+function stateOf({ state, current_wait_seconds: waits, idle_seconds: idle, engines_down: down }: Program): string {
+  const word = state === 'running' && waits > 0 ? 'run+wait' : state;
+  return state === 'idle' ? `idle ${duration(idle)}` : [word, ...down.map((id) => `${id} down`)].join(', ');
 }
 
 const TABS: Readonly<Record<string, string>> = {
@@ -143,8 +144,8 @@ const NO_END =
   'None yet: a program ends when its client says so, or by its lease. Completed ones (answered, and not called for a minute) are present until then.';
 
 /** Leads to the program's own page. An id may end several times. */
-const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & Partial<Pick<Program, 'state'>> & { readonly ended_at?: number }): Entry =>
-  ({ key: `${row.key} ${row.ended_at}`, name: nameOf(row), id: row.id, title: `${row.id}, ${namedBy(row)}`, change: { program: row.key }, state: row.state }); // prettier-ignore
+const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & Partial<Pick<Program, 'state' | 'engines_down'>> & { readonly ended_at?: number }): Entry =>
+  ({ key: `${row.key} ${row.ended_at}`, name: nameOf(row), id: row.id, title: `${row.id}, ${namedBy(row)}`, change: { program: row.key }, state: row.engines_down?.length ? 'hung' : row.state }); // prettier-ignore
 
 function Present() {
   const { programs: rows = [], total = 0, offset = 0 } = programs.value ?? {};

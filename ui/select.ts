@@ -18,16 +18,16 @@ export const latestOf = (values: readonly (number | null)[]): number | undefined
 
 const RUNNING: readonly Engine['state'][] = ['up', 'probation', 'draining'];
 
-/** The use of the engines that run calls, and their bounds; null: there is none, or one without a limit. */
+/** Calls in flight, those on engines that are down too; use and bounds of the others. Null: there is none, or one without a limit. */
 export function sumsOf(engines: readonly Engine[]) {
-  const all = engines
-    .filter(({ state }) => RUNNING.includes(state))
-    .map((engine) => ({ ...engine, ...engine.all_gateways }));
+  const each = engines.map((engine) => ({ ...engine, ...engine.all_gateways }));
+  const all = each.filter(({ state }) => RUNNING.includes(state));
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const most = (limits: readonly (number | null)[]) =>
     limits.length === 0 || limits.includes(null) ? null : sum(limits as number[]);
   return {
-    inFlight: sum(all.map(({ in_flight }) => in_flight)),
+    inFlight: sum(each.map(({ in_flight }) => in_flight)),
+    hung: sum(each.flatMap(({ state, in_flight }) => (state === 'down' ? [in_flight] : []))),
     window: most(all.map(({ window }) => window)),
     workingSet: sum(all.map(({ working_set_tokens }) => working_set_tokens)),
     gate: most(all.map((engine) => engine.rest_tokens ?? engine.capacity_tokens)),

@@ -30,7 +30,8 @@ export interface Entry {
   readonly title: string;
   /** Where its link leads; absent: it has none. */
   readonly change: Partial<View> | undefined;
-  readonly state?: Program['state'] | undefined;
+  /** Its colour. */
+  readonly state?: Program['state'] | 'hung' | undefined;
 }
 
 export interface TableProps<Row> {

@@ -59,7 +59,7 @@ type Tile = readonly [value: string, note: string, meaning?: string];
 function tilesOf(sums: Totals): readonly Tile[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
-  const { inFlight, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
+  const { inFlight, hung, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   const spread = ({ p50, p99 }: typeof queued) => `${duration(p50)} / ${duration(p99)}`;
   return [
     [
@@ -75,7 +75,13 @@ function tilesOf(sums: Totals): readonly Tile[] {
       `p50 / p99 of ${counted(completion.count, 'completed program')}${lost > 0 ? `; ${count(lost)} ${UNANSWERED}` : ''}`,
       'Completed: answered, and ended or not called for a minute',
     ],
-    [count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
+    [
+      count(inFlight),
+      [
+        ...(window === null ? [] : [`of ${counted(window, 'call')}`]),
+        ...(hung > 0 ? [`${count(hung)} on engines that are down`] : []),
+      ].join('; '),
+    ],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     [percent(sums.cached_share), ''],
   ];

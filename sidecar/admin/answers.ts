@@ -34,6 +34,8 @@ export interface Program {
   /** Its home, or else the engine of a running call. */
   readonly engine: string | null;
   readonly engines: readonly string[];
+  /** Those of them that are down: its calls hang there. */
+  readonly engines_down: readonly string[];
   readonly active_calls: number;
   readonly calls: number;
   readonly promotions: number;

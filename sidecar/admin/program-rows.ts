@@ -16,7 +16,7 @@ import { DOWN_SHOWN, troubleOf } from './status.js';
 export const CALLS_MAX = 100;
 
 /** Rows of programs, each with the present cause of its longest wait. */
-export function programRows({ driver, known, peers }: Parts, rows: readonly ProgramView[]): Answers.Program[] {
+export function programRows({ driver, fleet, known, peers }: Parts, rows: readonly ProgramView[]): Answers.Program[] {
   const { views } = driver;
   const now = driver.now();
   const longest = rows.map(longestWaiting);
@@ -38,6 +38,7 @@ export function programRows({ driver, known, peers }: Parts, rows: readonly Prog
       current_wait_cause: (waits && causes.get(waits.call)) ?? null,
       engine: row.home ?? row.engines[0] ?? null,
       engines: [...row.engines],
+      engines_down: row.engines.filter((id) => fleet.get(id)?.told === 'down'),
       active_calls: row.activeCalls,
       calls: row.callsTotal,
       promotions: row.promotions,
@@ -110,11 +111,16 @@ export function programDetail(
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
       .map((engine) => [engine.id, troubleOf(engineRow(context, engine, new Ratios()))] as const);
+  const downAt = (id: string) => {
+    const engine = fleet.get(engineId(id));
+    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, new Ratios())) : undefined;
+  };
   const setting = {
     ...rulesOf(context),
     now: driver.now(),
     forecast: row.forecast,
     troubles,
+    downAt,
     expected: driver.expected,
     engine: (id: string) => driver.views.engine(engineId(id)),
     queues: (id: string) => (fleet.get(engineId(id))?.load.waiting ?? 0) > 0,

@@ -53,7 +53,7 @@ export function engineRow(
     kv_usage: engine.load.kvUsage ?? null,
     all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
   };
-  return { ...row, text: engineInWords(row, Date.now() / 1000) };
+  return { ...row, text: engineInWords(row, Date.now() / 1000, context.config.timeouts) };
 }
 
 const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) => ({

@@ -166,16 +166,20 @@ function awayInWords(away: readonly Engine[]): string[] {
 
 export const troubleOf = ({ text }: Engine): string => text.charAt(0).toLowerCase() + text.slice(1);
 
+type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
+
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
 /** Whether an engine takes calls now, and if not, why. @param now on the clock of `down_since` */
-export function engineInWords(engine: Omit<Engine, 'text'>, now: number): string {
+export function engineInWords(engine: Omit<Engine, 'text'>, now: number, { idleMs, firstByteMs }: Times): string {
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null ? '' : `; probed again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
-  if (state === 'down')
-    return `Has been down for ${span(1000 * (now - (since ?? now)))} (${reason ?? 'unknown'})${next}.`;
+  if (state === 'down') {
+    const hung = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'Its call' : `Its ${count(inFlight)} calls`} in flight ${inFlight === 1 ? 'is' : 'are'} cut after ${span(idleMs)} of silence (timeouts.idleMs), or ${span(firstByteMs)} before the first byte (timeouts.firstByteMs).`; // prettier-ignore
+    return `Has been down for ${span(1000 * (now - (since ?? now)))} (${reason ?? 'unknown'})${next}.${hung}`;
+  }
   if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
   if (engine.resting) return 'Rests for a moment: it reported that it has no room.';

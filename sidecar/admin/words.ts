@@ -16,6 +16,8 @@ export interface Setting extends Rules {
   readonly engine: (id: string) => EngineView | undefined;
   /** Whether the engine itself reports calls that wait in it. */
   readonly queues: (id: string) => boolean;
+  /** Undefined: the engine is not down. */
+  readonly downAt: (id: string) => string | undefined;
   /** Each engine that serves a model and is not in service, and why. */
   readonly troubles: (model: string) => readonly (readonly [id: string, text: string])[];
 }
@@ -27,13 +29,18 @@ export function callInWords(view: CallView, setting: Setting): string {
   const queueMs = dispatch?.queueMs ?? 0;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
-  if (waiting === undefined)
+  if (waiting === undefined) {
+    const at = dispatch?.engine ?? 'no engine yet';
+    const down = setting.downAt(at);
     return [
-      `${call} has run for ${span(serviceMs)} on ${dispatch?.engine ?? 'no engine yet'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
+      `${call} has run for ${span(serviceMs)} on ${at}${down === undefined ? '' : ', which is down'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
+      ...(down === undefined ? [] : [`${at} ${down}`]),
       ...dispatchInWords(dispatch, balancer),
       ...forecastInWords(forecast),
-    ].join('\n');
+      ...(down === undefined ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),
+    ].join('\n'); // prettier-ignore
+  }
   const { nearest, promoteAtMs = Infinity, overdueAtMs = Infinity } = waiting;
   const { cause, engine, untilMs = Infinity } = nearest;
   const away = troubles(view.model);

@@ -100,7 +100,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
       const view = driver.scheduler.views.engine(id);
       return view && read(view);
     });
-  ofView('in_flight_calls', 'Calls that the engine runs.', (view) => view.inFlight);
+  ofView('in_flight_calls', 'Calls in flight there, also while it is down.', (view) => view.inFlight);
   ofView('window_calls', 'Most calls in flight now.', (view) => view.window);
   ofView('working_set_tokens', 'Contexts of the programs that it keeps running.', (view) => view.workingSetTokens);
   ofView('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);

@@ -8,9 +8,11 @@ export function readState({ config, driver, fleet }: Parts): Reading {
   const { views } = driver;
   for (const member of fleet.list()) {
     const engine = views.engine(member.id);
-    // The use of an engine that drains counts, so its room does too.
-    if (engine === undefined || !(isServing(member) || member.state === 'draining')) continue;
+    if (engine === undefined) continue;
+    // Calls may hang on one that is down.
     sums.in_flight += engine.inFlight;
+    // The use of an engine that drains counts, so its room does too.
+    if (!isServing(member) && member.state !== 'draining') continue;
     sums.slots += engine.window;
     sums.working_set_tokens += engine.workingSetTokens;
     sums.gate_tokens += config.admission.gate * (engine.capacityTokens ?? Infinity);

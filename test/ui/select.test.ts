@@ -67,12 +67,19 @@ describe('the sums of engines', () => {
   const engine = (state: Engine['state'], more: Partial<Engine> = {}): Engine =>
     ({ state, in_flight: 2, working_set_tokens: 30, window: 4, rest_tokens: 50, capacity_tokens: 60, all_gateways: null, ...more }) as Engine; // prettier-ignore
 
-  it('have the use and the bounds of the same engines: those that take calls, or still run some', () => {
-    const all = [engine('up'), engine('probation', { rest_tokens: null }), engine('down'), engine('draining'), engine('starting')]; // prettier-ignore
-    expect(sumsOf([...all, engine('drained')])).toEqual({ inFlight: 6, window: 12, workingSet: 90, gate: 160 });
+  it('have calls on engines that are down too, and otherwise use and bounds of those that take calls, or still run some', () => {
+    const all = [engine('up'), engine('probation', { rest_tokens: null }), engine('down'), engine('draining'), engine('starting', { in_flight: 0 })]; // prettier-ignore
+    expect(sumsOf([...all, engine('drained', { in_flight: 0 })])).toEqual({
+      inFlight: 8,
+      hung: 2,
+      window: 12,
+      workingSet: 90,
+      gate: 160,
+    });
     const whole = { window: 9, in_flight: 7, working_set_tokens: 80 };
     expect(sumsOf([engine('up', { all_gateways: whole })])).toEqual({
       inFlight: 7,
+      hung: 0,
       window: 9,
       workingSet: 80,
       gate: 50,

@@ -42,6 +42,7 @@ function told({ call, nearest, waiting, engine, queues = false, expected }: Case
     expected: { of: () => expected },
     engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
     queues: () => queues,
+    downAt: () => undefined,
     troubles: () => [],
   };
   return callInWords(view as unknown as CallView, setting as unknown as Setting);
@@ -141,9 +142,10 @@ it('says of a batch’s line that it is done, and of another program that its cl
   ]);
 });
 
-it('says what an engine that is up has room for', () => {
+it('says what an engine that is up has room for, and how long calls hang on one that is down', () => {
   const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000 }; // prettier-ignore
-  const told = (more: object) => engineInWords({ ...up, ...more } as unknown as Engine, 0);
+  const told = (more: object) =>
+    engineInWords({ ...up, ...more } as unknown as Engine, 0, { idleMs: 90_000, firstByteMs: 600_000 });
   expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
   expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.');
@@ -151,6 +153,8 @@ it('says what an engine that is up has room for', () => {
   expect(told({ in_flight: 4 })).toBe('Its window is full.');
   // An empty one takes a call that is larger than its gate.
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
+  // A call hangs on one that is down until a timeout ends it.
+  expect(told({ state: 'down', down_since: -9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s. Its call in flight is cut after 90 s of silence (timeouts.idleMs), or 10 min before the first byte (timeouts.firstByteMs).'); // prettier-ignore
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 

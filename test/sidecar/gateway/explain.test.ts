@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { span } from '../../../sidecar/admin/figures.js';
+import type { GatewayState } from '../../../sidecar/admin/answers.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
 import { ask, chat, completion, errorCode, fakeEngine, held, heldEngine, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world, type Answer } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
@@ -152,6 +153,26 @@ it('names an engine that is down first in what helps a call that waits at anothe
   });
   open();
   await Promise.all(answers);
+});
+
+it('says of a running call that its engine is down, and what ends it, in words, rows, figures and metrics', async () => {
+  const { engine, open, url, chat, read, counted } = await held({ engine: { id: 'gpu-1' }, health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
+  const answer = chat({}, named('p'));
+  await until(() => engine.seen.length === 1);
+  engine.routes.set('/v1/models', 500);
+  const trouble = /as been down for .*; probed again .*\. Its call in flight is cut after .* of silence \(timeouts\.idleMs\), or 10 min before the first byte/; // prettier-ignore
+  await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ in_flight: 1, text: expect.stringMatching(trouble) as string }); // prettier-ignore
+  expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(1);
+  const { text } = (await read<GatewayState>('/gateway')).status;
+  expect(text).toMatch(trouble);
+  expect(text).toMatch(/ 1 call runs, none waits\.$/);
+  expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }] });
+  const { out } = await run(['why', '--url', url, 'p']);
+  expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
+  expect(out.replaceAll('\n', ' ')).toMatch(trouble);
+  expect(out).toContain('What helps: gpu-1 back in service; else its client ends the call');
+  open();
+  expect((await answer).status).toBe(200);
 });
 
 it('tells of an engine that drains, which is no trouble, and keeps its capacity', async () => {
