@@ -84,6 +84,8 @@ interface Failed {
   readonly calls: number;
   /** `client`: the call was wrong or not allowed. `service`: anything else, such as no room or a failing engine. */
   readonly fault: 'client' | 'service';
+  /** To 5 s. */
+  readonly last_at: UnixSeconds;
 }
 
 export interface TotalsAnswer {

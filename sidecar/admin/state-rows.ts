@@ -78,12 +78,13 @@ export function identityRow({ known }: Parts) {
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
+export function totalsRow({ steps, sum, stepMs, firstMs }: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
     p50: secondsOr(times.quantileMs(0.5)),
     p99: secondsOr(times.quantileMs(0.99)),
   });
+  const lastMs = (end: string) => firstMs + stepMs * steps.findLastIndex((step) => step.ends.of(end) !== null);
   return {
     window_seconds: seconds(steps.length * stepMs),
     program_completion_seconds: spread(sum.completions),
@@ -91,7 +92,7 @@ export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts)
     calls: sum.ends.count,
     failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')
-      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code) }))
+      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code), last_at: unixSeconds(lastMs(code)) }))
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,

@@ -73,7 +73,7 @@ export function statusOf(
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? undefined : 'add one: maitred engines add URL')
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}${up === 0 && down.length > 0 ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
-    ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
+    ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
     ...said('gateway', 'warn', growth === undefined || up === 0 ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'),
     ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
@@ -86,8 +86,7 @@ export function statusOf(
   return {
     level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
     title:
-      trouble ??
-      failures?.title ??
+      [trouble, failures?.title].filter(Boolean).join(', ') ||
       (growth !== undefined ? 'Queue grows' : online > 0 ? `${count(online)} waiting` : ''),
     text: parts.map(({ text }) => text).join(' '),
     helps: remedies.size === 0 ? '' : `What helps: ${[...remedies].join('. Also: ')}.`,
@@ -98,6 +97,8 @@ export function statusOf(
 /** Share of the calls from which failures call for a look. */
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
+/** Without another one, failures are over. */
+const OVER_MS = 60_000;
 
 /** Undefined: no call failed by that fault, or hardly any. */
 function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals'], fault: 'client' | 'service') {
@@ -106,7 +107,9 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
   if (failures === 0 || failures < FAILED_SHARE * calls) return undefined;
   const shown = codes.slice(0, CODES_SHOWN).map(({ code, calls }) => `${codes.length > 1 ? `${count(calls)} ` : ''}with ${code}`); // prettier-ignore
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
-  return { title, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
+  const ageMs = Date.now() - 1000 * Math.max(...codes.map(({ last_at: at }) => at));
+  const isOver = ageMs > OVER_MS;
+  return { title, isOver, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}${isOver ? `; the last one ${span(ageMs)} ago` : ''}.` }; // prettier-ignore
 }
 
 /** A loss below this share is none to act on. */

@@ -159,11 +159,12 @@ it('says what an engine that is up has room for, and how long calls hang on one 
 });
 
 const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: {}, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
+const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
+const statusWith = (more: object) => statusOf(PARTS as never, { ...CALM, ...more } as never);
 
 it('warns of a queue that grows, while an engine is up', () => {
   const queue = { waiting: 50, background: 2, longest_wait_seconds: 90, waiting_for: { kv: 50 } };
-  const seen = { engines: [{ state: 'up', in_flight: 7 }], queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
-  const told = (growth?: object, more?: object) => statusOf(PARTS as never, { ...seen, growth, ...more } as never);
+  const told = (growth?: object, more?: object) => statusWith({ queue, growth, ...more });
   expect(told({ minutes: 4, from: 14.6 })).toMatchObject({
     level: 'warn',
     title: 'Queue grows',
@@ -177,16 +178,15 @@ it('warns of a queue that grows, while an engine is up', () => {
     / 3 wait in the background: 2 for KV cache, 1 for the window\.$/,
   );
   const drained = { id: 'e2', state: 'drained', in_flight: 0, text: 'Is drained.' };
-  const engines = [...seen.engines, drained];
+  const engines = [...CALM.engines, drained];
   expect(told({ minutes: 4, from: 3 }, { engines }).helps).toBe('What helps: e2 back in service; else more engines, or fewer calls.'); // prettier-ignore
   expect(told({ minutes: 4, from: 3 }, { engines: [drained] }).text).not.toContain('grown');
 });
 
 it('names drained engines together, those that drain one by one, and what helps those that are down', () => {
-  const queue = { waiting: 0, background: 0, waiting_for: {} };
   const told = (...states: string[]) => {
     const engines = states.map((state, at) => ({ id: `e${at}`, state, in_flight: 0, text: `Is ${state}.` }));
-    const { text, helps } = statusOf(PARTS as never, { engines, queue, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } } as never); // prettier-ignore
+    const { text, helps } = statusWith({ engines });
     return `${text} ${helps}`.trim();
   };
   expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: start it, or [^.]*stuck\. Also: return it to service: maitred engines undrain e1\.$/); // prettier-ignore
@@ -198,13 +198,25 @@ it('names drained engines together, those that drain one by one, and what helps 
 });
 
 it('warns of an estimated loss only where all of its range matters', () => {
-  const told = (ratio_high: number) => {
+  const levelAt = (ratio_high: number) => {
     const pool = { models: ['m'], programs: 64, calls: 900, gain: { ratio: 0.8, ratio_low: 0.7, ratio_high } };
-    const totals = { calls: 0, failed: [], shadow: { made_at: Date.now() / 1000, window_seconds: 900, pools: [pool] } };
-    const queue = { waiting: 20, background: 0, longest_wait_seconds: 9, waiting_for: { kv: 20 } };
-    const { level, helps } = statusOf(PARTS as never, { engines: [{ state: 'up', in_flight: 7 }], queue, batches: [], cluster: null, totals } as never); // prettier-ignore
-    return [level, helps];
+    const shadow = { made_at: Date.now() / 1000, window_seconds: 900, pools: [pool] };
+    return statusWith({ totals: { ...CALM.totals, shadow } }).level;
   };
-  expect(told(0.96)).toEqual(['good', '']);
-  expect(told(0.94)).toEqual(['warn', expect.stringContaining('try admission.gate: 0')]);
+  expect([0.96, 0.94].map(levelAt)).toEqual(['good', 'warn']);
+});
+
+it('tells failed calls also beside an engine that is down, and when they are over', () => {
+  const told = (ageSeconds: number, state = 'up') => {
+    const last = Date.now() / 1000 - ageSeconds;
+    const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99 }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last }]; // prettier-ignore
+    const engines = [{ id: 'e', state, in_flight: 0, text: '' }];
+    return statusWith({ engines, totals: { calls: 99, failed, window_seconds: 300, shadow: null } });
+  };
+  const text = '1 engine up. 10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
+  expect(told(20)).toMatchObject({ level: 'warn', text: `${text}. No call waits.` });
+  expect(told(70)).toMatchObject({ level: 'good', helps: '', text: `${text}; the last one 70 s ago. No call waits.` });
+  expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
+    ['e down', 'No engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
+  );
 });

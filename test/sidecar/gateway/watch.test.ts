@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PastCallList, ProgramPage } from '../../../sidecar/admin/answers.js';
+import type { PastCallList, ProgramPage, TotalsAnswer } from '../../../sidecar/admin/answers.js';
 import { pageRoutes } from '../../../sidecar/admin/page.js';
 import type { Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
@@ -100,7 +100,9 @@ describe('the admin API', () => {
       text: `1 engine up. 2 of 102 calls failed in the last 5 min with engine_404. No call waits. ${theirs.replace('100', '102')}`,
     });
     const all = [{ code: 'engine_404', calls: 2, fault: 'service' }, ...failed];
-    expect((await ask('/totals')).json()).toMatchObject({ calls: 102, failed: all });
+    const totals = (await ask('/totals')).json() as unknown as TotalsAnswer;
+    expect(totals).toMatchObject({ calls: 102, failed: all });
+    expect(Math.abs(Date.now() / 1000 - (totals.failed[0]?.last_at ?? 0))).toBeLessThan(20);
     engine.answer = completion();
     for (let calls = 0; calls < 100; calls += 1) await chat();
     expect(await state()).toMatchObject({ level: 'good', title: '' });
