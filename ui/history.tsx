@@ -7,14 +7,14 @@ type Past = NonNullable<typeof history.value>;
 
 const RANGES = { '5m': '5 minutes', '1h': 'Hour', '1d': 'Day' } as const;
 
-/** Causes of waiting by name and colour; those of trouble with engines share one. */
+/** Causes of waiting by name and colour; those for which a call waits for an engine that takes it share one. */
 const CAUSES: readonly (readonly [name: string, colour: string, causes: readonly (keyof Past['waiting'])[]])[] = [
   ['window', '--run', ['window']],
   ['KV cache', '--queued', ['kv']],
   ['turn', '--turn', ['turn']],
   ['knee', '--decode', ['knee']],
   ['background', '--quiet', ['background']],
-  ['engines', '--failed', ['no_engine', 'retry', 'refused', 'resting', 'probation']],
+  ['an engine', '--failed', ['no_engine', 'retry', 'refused', 'resting', 'probation']],
 ];
 
 /** Marks in words; the pointer tells older ones. */

@@ -79,7 +79,7 @@ function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_s
 }
 
 function causeOf({ current_wait_cause: cause }: Program): string {
-  return cause === 'kv' ? 'KV cache' : (cause?.replace('_', ' ') ?? '');
+  return cause === 'kv' ? 'KV cache' : (cause?.replace('no_', 'an ') ?? '');
 }
 
 /** Some of a program's calls may wait while others run. */

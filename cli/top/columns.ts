@@ -38,7 +38,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
   { ...time('WAITS', 2, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
-  { title: 'FOR', width: 10, rank: 4, align: 'left', text: (row) => row.current_wait_cause?.replace('_', ' ') ?? '' },
+  { title: 'FOR', width: 10, rank: 4, align: 'left', text: (row) => row.current_wait_cause?.replace('no_', 'an ') ?? '' },
   { title: 'LVL', width: 3, rank: 3, sort: 'level', text: (row) => (row.background ? 'bg' : countText(row.level)) },
   time('QUEUED', 11, 'waiting_seconds'),
   time('SERVICE', 4, 'attained_service_seconds'),

@@ -131,7 +131,7 @@ describe('a frame', () => {
     const waits = { state: 'running', current_wait_seconds: 2, current_wait_cause: 'no_engine', idle_seconds: 9 };
     const [, , titles, row] = frame({ ...SCENE, snapshot: await snapshotOf([program('p', waits)]) }, 80, 2);
     expect(titles).toMatch(/^PROGRAM +STATE +WAITS FOR /);
-    expect(row).toMatch(/^p +run\+wait +2\.0s +no engine .* - *$/);
+    expect(row).toMatch(/^p +run\+wait +2\.0s +an engine .* - *$/);
     const late = program('p', { state: 'waiting', current_wait_seconds: 2, current_wait_cause: 'window', background: true, level: 0 }); // prettier-ignore
     expect(frame({ ...SCENE, snapshot: await snapshotOf([late]) }, 80, 2)[3]).toMatch(
       /^p +waiting +2\.0s +window +bg /,
