@@ -1,6 +1,6 @@
 import { runLoad, type LoadOptions } from '../loadtest/index.js';
 import type { Demo } from '../sidecar/index.js';
-import { WORKLOADS, programs } from '../workloads/index.js';
+import { WORKLOADS, programs, type Workload } from '../workloads/index.js';
 
 /** A minute of work for two embedded engines, whose KV caches hold a third of the contexts of as many agents at once. */
 const PROGRAMS = 200;
@@ -67,9 +67,19 @@ export class DemoFleet implements Demo {
 
 const NOBODY = { callEnded: () => undefined, programEnded: () => undefined };
 
+/** Programs name their workflow, as clients can that were told of maitred: by what their prompts begin with. */
+const NAMED: Workload = {
+  ...WORKLOADS.react,
+  draw: (dice, id) => {
+    const program = WORKLOADS.react.draw(dice, id);
+    const prefix = program.calls[0]?.prefix;
+    return prefix !== undefined && 'name' in prefix ? { ...program, workload: prefix.name.replace('react/', '') } : program; // prettier-ignore
+  },
+};
+
 export function fleetOf(seed: number) {
   return {
-    programs: () => programs(WORKLOADS.react, seed),
+    programs: () => programs(NAMED, seed),
     maxPrograms: PROGRAMS,
     arrivals: { type: 'closed', concurrency: CONCURRENCY } as const,
     gapMsMax: GAP_MS_MAX,

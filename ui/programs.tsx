@@ -49,16 +49,12 @@ const COLUMNS: readonly Column<Program>[] = [
 const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at) },
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
-  { name: 'Queued, %', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
+  { name: 'Why ended', cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`), isText: true },
+  { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
+  { name: 'Queued, %', meaning: 'Share of the time of its calls', from: 'desk', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
   TENANT,
   { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
-  { name: 'Engine', from: 'desk', cell: (row) => row.engine ?? '–', isText: true },
   MODEL,
-  {
-    name: 'Why ended',
-    cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`),
-    isText: true,
-  },
 ];
 
 const GROUPS: readonly Column<ProgramGroup>[] = [

@@ -1,6 +1,7 @@
+import { span } from '../../text/index.js';
 import { fitted, printable, wrapped } from '../text.js';
 import { tableLines } from './columns.js';
-import { counted, timeText } from './figures.js';
+import { counted } from './figures.js';
 import type { Snapshot } from './snapshot.js';
 
 export interface Scene {
@@ -52,5 +53,5 @@ function waitsInShort({ waiting, background, longest_wait_seconds: longest }: No
   if (waiting === 0) return 'No call waits.';
   const waits = (calls: number) => `${counted(calls, 'call')} ${calls === 1 ? 'waits' : 'wait'}`;
   if (online === 0) return `${waits(background)} in the background.`;
-  return `${waits(online)}, the longest for ${timeText(longest)}${background > 0 ? `, and ${background} in the background` : ''}.`;
+  return `${waits(online)}, the longest for ${span(1000 * longest)}${background > 0 ? `, and ${background} in the background` : ''}.`;
 }

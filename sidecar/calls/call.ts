@@ -17,6 +17,7 @@ import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
+import type { ExpectedWait } from '../watch/expected-waits.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { Failures, KEEPS_PLACE, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
@@ -217,16 +218,19 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #comment(): void {
     const text =
       this.#state === 'dispatched' && this.#dispatch !== undefined ? dispatchedComment(this.#dispatch) : this.#queued();
-    this.#reply.comment(text, () => this.#headers('queued'));
+    this.#reply.comment(text, () => this.#headers('queued', this.#expected()));
     this.context.observers.tell('commented');
   }
 
   #queued(): string {
     const { driver } = this.context;
     const wait = driver.waits().get(this.spec.id);
-    const now = driver.now();
-    const expected = wait && driver.expected.of(this.spec.id, wait, now);
-    return queuedComment(now - this.#arrivedAt, driver.scheduler.views.waiting, wait, expected);
+    return queuedComment(driver.now() - this.#arrivedAt, driver.scheduler.views.waiting, wait, this.#expected(wait));
+  }
+
+  #expected(wait = this.context.driver.waits().get(this.spec.id)): ExpectedWait | undefined {
+    const { driver } = this.context;
+    return wait && driver.expected.of(this.spec.id, wait, driver.now());
   }
 
   #noteResponse(facts: AnswerFacts, usage?: Usage): void {
@@ -306,8 +310,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     return (this.#dispatch?.queueMs ?? 0) + (this.#waitsSince === undefined ? 0 : now - this.#waitsSince);
   }
 
-  #headers(reason?: string): OutgoingHttpHeaders {
+  #headers(reason?: string, expected?: ExpectedWait): OutgoingHttpHeaders {
     const queueMs = this.#queueMs(this.context.driver.now());
-    return callHeaders(this.context, this.spec, this.#dispatch, queueMs, reason);
+    return callHeaders(this.context, this.spec, this.#dispatch, queueMs, reason, expected);
   }
 }

@@ -17,6 +17,7 @@ export function callHeaders(
   dispatch: Dispatch | undefined,
   queueMs: number,
   reason: string | undefined,
+  expected?: ExpectedWait,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     'x-request-id': spec.requestId,
@@ -29,6 +30,10 @@ export function callHeaders(
   if (spec.api.idHeader !== undefined) headers[spec.api.idHeader] = spec.requestId;
   if (spec.budgetLeft !== undefined) headers['x-maitred-budget-left'] = spec.budgetLeft;
   if (dispatch?.inheritedMs !== undefined) headers['x-maitred-inherited-ms'] = Math.round(dispatch.inheritedMs);
+  if (expected !== undefined) {
+    headers['x-maitred-expected-ms'] = Math.round(expected.p50Ms);
+    headers['x-maitred-expected-p90-ms'] = Math.round(expected.p90Ms);
+  }
   if (dispatch !== undefined) {
     headers['x-maitred-engine'] = dispatch.engine;
     headers['x-maitred-level'] = dispatch.level;

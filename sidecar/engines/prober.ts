@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { span } from '../../text/index.js';
 import type { EngineConfig } from '../config/index.js';
 import { addressOf, connectionOf } from './address.js';
 import type { SetTimer } from './engine.js';
@@ -44,7 +45,7 @@ export class Prober {
   async ask(path: string, sent?: object, timeoutMs = this.options.timeoutMs): Promise<Answer> {
     const { apiKey } = this.engine.config;
     const timeout = new AbortController();
-    const late = new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError');
+    const late = new DOMException(`no answer within ${span(timeoutMs)}`, 'TimeoutError');
     const cancelTimer = this.options.setTimer(() => timeout.abort(late), timeoutMs);
     try {
       const { statusCode, headers, body } = await this.#pool.request({

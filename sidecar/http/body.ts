@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { span } from '../../text/index.js';
 import type { JsonObject } from '../apis/api.js';
 import { isObject } from '../apis/fields.js';
 import { GatewayError, reasonOf } from '../errors.js';
@@ -106,7 +107,7 @@ export const readBody = (request: IncomingMessage, response: ServerResponse, lim
     };
     const gone = (): void => settle(new GatewayError('client_gone', 'The client left while sending its request.'));
     const late = (): void =>
-      settle(new GatewayError('request_timeout', `The request body did not arrive within ${limits.bodyMs} ms.`));
+      settle(new GatewayError('request_timeout', `The request body did not arrive within ${span(limits.bodyMs)}.`));
     const timer = setTimeout(late, limits.bodyMs);
     request.on('data', take).on('end', settle).on('close', gone).on('error', gone);
   });

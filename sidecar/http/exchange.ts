@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import { span } from '../../text/index.js';
 import { GatewayError, PLAIN } from '../errors.js';
 
 /**
@@ -189,7 +190,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (left > 0) this.#timer = setTimeout(this.#checkSilence, Math.ceil(Math.min(left, idleMs)));
     else {
       const what = this.#began ? 'has been silent' : 'did not begin to answer';
-      this.#fail('engine_timeout', `The engine ${what} for ${limit} ms.`, 'answer');
+      this.#fail('engine_timeout', `The engine ${what} for ${span(limit)}.`, 'answer');
     }
   };
 }

@@ -21,6 +21,7 @@ function played(policy: PolicyName) {
 
 it('a demo fleet ends within a minute and a half on two embedded engines, and shows what the gate is for', () => {
   const [without, own] = [played('pass-through'), played('plas')];
+  expect(Object.keys(own.by_workload)).toContain('travel');
   expect(own.completed).toBe(fleetOf(1).maxPrograms);
   expect(own.makespan_seconds).toBeGreaterThan(45);
   expect(own.makespan_seconds).toBeLessThan(90);

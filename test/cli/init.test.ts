@@ -61,7 +61,7 @@ describe('maitred init', () => {
       /connection refused/,
       /without a key.*apiKey/,
       /unknown size.*capacityTokens/,
-      /no answer within 1000 ms/,
+      /no answer within 1 s/,
     ];
     const about = errors.filter((line) => line.startsWith('maitred: engine '));
     expect(about).toEqual(told.map((words) => expect.stringMatching(words) as string));

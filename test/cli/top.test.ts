@@ -111,14 +111,14 @@ describe('a frame', () => {
     const queue = { waiting: 5, background: 0, longest_wait_seconds: 80 };
     const table = '345 programs, shown 11 to 11.';
     expect(await head(queue, 100)).toBe(`gateway:8080: ${table} ${text.slice(0, -' batch_1: 0 of 9 lines.'.length)}`);
-    expect(await head(queue, 40)).toBe('gpu-2 down. 5 calls wait, the longest for 1m20.');
-    expect(await head(queue, 80)).toBe(`gateway:8080: ${table} gpu-2 down. 5 calls wait, the longest for 1m20.`);
+    expect(await head(queue, 40)).toBe('gpu-2 down. 5 calls wait, the longest for 1 min 20 s.');
+    expect(await head(queue, 80)).toBe(`gateway:8080: ${table} gpu-2 down. 5 calls wait, the longest for 1 min 20 s.`);
     const shared = { ...queue, background: 4 };
-    expect(await head(shared, 54)).toBe(
-      `${table} gpu-2 down. 1 call waits, the longest for 1m20, and 4 in the background.`,
+    expect(await head(shared, 58)).toBe(
+      `${table} gpu-2 down. 1 call waits, the longest for 1 min 20 s, and 4 in the background.`,
     );
     expect(await head(queue, 50, { level: 'warn', title: '9 of 99 calls failed' })).toBe(
-      '345 programs, shown 11 to 11. 9 of 99 calls failed. 5 calls wait, the longest for 1m20.',
+      '345 programs, shown 11 to 11. 9 of 99 calls failed. 5 calls wait, the longest for 1 min 20 s.',
     );
     const good = { level: 'good', title: '5 waiting' };
     expect(await head({ ...queue, background: 5 }, 50, good)).toBe(

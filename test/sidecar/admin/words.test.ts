@@ -169,7 +169,7 @@ it('warns of a queue that grows, while an engine is up', () => {
     level: 'warn',
     title: 'Queue grows',
     helps: 'What helps: more engines, or fewer calls; maitred sim tells how many engines a load needs.',
-    text: '1 engine up. The queue has grown from 15 calls to 48 in 4 minutes. 7 calls run, 48 wait, the longest for 90 s, and 2 in the background, all for KV cache.',
+    text: '1 engine up. The queue has grown from 15 calls to 48 in 4 minutes. 7 calls run, 48 wait, the longest for 1 min 30 s, and 2 in the background, all for KV cache.',
   });
   expect(told({ minutes: 2, from: 1.2 }).text).toContain('from 1 call to 48 in 2 minutes.');
   expect(told()).toMatchObject({ level: 'good', title: '48 waiting' });

@@ -129,7 +129,7 @@ describe('x-maitred-forecast', () => {
     const forecast = { source: 'declared', used: true, remaining_seconds: expect.any(Number) as number };
     expect((await ask('/programs/p9')).json()).toMatchObject({ forecast });
     const { text } = (await ask('/programs/p9/explain')).json() as { text: string };
-    expect(text).toMatch(/expected to need .* s more of engine time, by what its client declared\./);
+    expect(text).toMatch(/expected to need .* m?s more of engine time, by what its client declared\./);
     gateway.reload(configOf([], { engines, policy: { ...policy, name: 'fcfs-window' } }));
     expect((await ask('/programs/p9')).json()).toMatchObject({ forecast: { ...forecast, used: false } });
     const unused = (await ask('/programs/p9/explain')).json() as { text: string };

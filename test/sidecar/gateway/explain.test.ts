@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { span } from '../../../sidecar/admin/figures.js';
 import type { GatewayState } from '../../../sidecar/admin/answers.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
 import { ask, chat, completion, errorCode, fakeEngine, held, heldEngine, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world, type Answer } from './world.js'; // prettier-ignore
@@ -199,11 +198,6 @@ it('has one word for an engine that never answered, wherever one looks', async (
   expect(await read('/gateway')).toMatchObject({ status: { level: 'bad', title: 'gpu-2 down', parts } });
   expect((await ask(`${url}/metrics`)).text).toContain('maitred_engine_state{engine="gpu-2",state="down"} 1\n');
   expect((await run(['engines', '--url', url])).out).toMatch(/\ngpu-2 +down .*connection refused\n/);
-});
-
-it('has times below a tenth of a second in milliseconds, and seconds up to ten minutes', () => {
-  const spans = [0, 0.2, 7, 99, 100, 2500, 119_000, 222_900, 600_000].map(span);
-  expect(spans.join()).toBe('0 s,0 s,7 ms,99 ms,0.1 s,2.5 s,119 s,3 min 42 s,10 min');
 });
 
 describe('a program', () => {

@@ -60,15 +60,16 @@ describe('a call that waits', () => {
     expect((await metrics()).get('maitred_queue_comments_total')).toBeGreaterThanOrEqual(3);
   });
 
-  it('is told how long such calls wait: in its comments, in /programs/{id} and by why', async () => {
+  it('is told how long such calls wait: in its headers and comments, in /programs/{id} and by why', async () => {
     const of = vi.spyOn(ExpectedWaits.prototype, 'of').mockReturnValue({ p50Ms: 12_000.4, p90Ms: 65_000 });
     const { first, open, openChat, read } = await behindFirst(stream(), { timeouts: { commentMs: 100 } });
-    const { body } = await openChat({ stream: true }, named('p'));
+    const { body, headers } = await openChat({ stream: true }, named('p'));
+    expect(headers).toMatchObject({ 'x-maitred-expected-ms': '12000', 'x-maitred-expected-p90-ms': '65000' });
     const { active } = await read<{ active: object[] }>('/programs/p');
     expect(active).toMatchObject([{ waiting_for: { expected_seconds: 12, expected_p90_seconds: 65 } }]);
     const { text } = await read<{ text: string }>('/programs/p/explain');
     expect(text).toContain(
-      '\nRoughly, as others may pass it: of the last waits like it, half ended within 12 s more, nine of ten within 65 s.\n',
+      '\nRoughly, as others may pass it: of the last waits like it, half ended within 12 s more, nine of ten within 1 min 5 s.\n',
     );
     open();
     expect(await body.text()).toMatch(/^: queued .* ahead=0 expected_ms=12000 expected_p90_ms=65000\n\n/);
