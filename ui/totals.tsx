@@ -15,13 +15,12 @@ export function Totals() {
       <dl class="totals">
         {tilesOf(sums).map(([value, note, meaning], at) => (
           <div key={at} title={meaning}>
-            <dt>{PANELS[at]?.name}</dt>
+            <dt>{PANELS[at]?.name ?? 'Failed'}</dt>
             <dd>
               <b>{value}</b> <span class="quiet">{note}</span>
             </dd>
           </div>
         ))}
-        {sums.failed.length > 0 && <Failed calls={sums.calls} failed={sums.failed} />}
       </dl>
       <Shadow />
     </section>
@@ -30,32 +29,9 @@ export function Totals() {
 
 type Totals = NonNullable<typeof totals.value>;
 
-/** Calls that failed by the service’s fault; those of clients in small print. */
-function Failed({ calls, failed }: Pick<Totals, 'calls' | 'failed'>) {
-  const [ours, theirs] = [failuresOf('service', failed), failuresOf('client', failed)];
-  const shown = ours.codes.slice(0, CODES_SHOWN).join(', ');
-  return (
-    <div>
-      <dt>Failed</dt>
-      <dd>
-        <b>{count(ours.calls)}</b> <span class="quiet">{`of ${counted(calls, 'call')}${shown && `: ${shown}`}`}</span>
-        {(theirs.calls > 0 || ours.codes.length > CODES_SHOWN) && (
-          <details class="quiet">
-            <summary>{theirs.calls > 0 ? `${count(theirs.calls)} by the client’s fault` : 'All codes'}</summary>
-            {ours.calls > 0 && <p>Service: {ours.codes.join(', ')}</p>}
-            {theirs.calls > 0 && <p>Client: {theirs.codes.join(', ')}</p>}
-          </details>
-        )}
-      </dd>
-    </div>
-  );
-}
-
-const CODES_SHOWN = 2;
-
 type Tile = readonly [value: string, note: string, meaning?: string];
 
-/** In the order of the charts. */
+/** In the order of the charts, and then calls that failed. */
 function tilesOf(sums: Totals): readonly Tile[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
@@ -84,5 +60,14 @@ function tilesOf(sums: Totals): readonly Tile[] {
     ],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     [percent(sums.cached_share), ''],
+    ...(sums.failed.length > 0 ? [failedTile(sums)] : []),
   ];
+}
+
+/** Calls that failed by the service’s fault, and in small print those by that of clients. */
+function failedTile({ calls, failed }: Totals): Tile {
+  const [ours, theirs] = [failuresOf('service', failed), failuresOf('client', failed)];
+  const small = theirs.calls > 0 ? [`by the client’s fault: ${theirs.codes.join(', ')}`] : [];
+  const told = [`of ${counted(calls, 'call')}${ours.calls > 0 ? `: ${ours.codes.join(', ')}` : ''}`, ...small];
+  return [count(ours.calls), told.join('; ')];
 }

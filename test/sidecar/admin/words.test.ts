@@ -154,7 +154,7 @@ it('says what an engine that is up has room for, and how long calls hang on one 
   // An empty one takes a call that is larger than its gate.
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
   // A call hangs on one that is down until a timeout ends it.
-  expect(told({ state: 'down', down_since: -9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s. Its call in flight is cut after 90 s of silence (timeouts.idleMs), or 10 min before the first byte (timeouts.firstByteMs).'); // prettier-ignore
+  expect(told({ state: 'down', down_since: -9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s. Its call in flight is cut after 1 min 30 s of silence (timeouts.idleMs), or 10 min before the first byte (timeouts.firstByteMs).'); // prettier-ignore
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
@@ -215,7 +215,7 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   };
   const text = '1 engine up. 10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
   expect(told(20)).toMatchObject({ level: 'warn', text: `${text}. No call waits.` });
-  expect(told(70)).toMatchObject({ level: 'good', helps: '', text: `${text}; the last one 70 s ago. No call waits.` });
+  expect(told(70)).toMatchObject({ level: 'good', helps: '', text: `${text}; the last one 1 min 10 s ago. No call waits.` });
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['e down', 'No engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
