@@ -167,9 +167,9 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
 function refused(context: Context, error: GatewayError, request?: IncomingMessage, err?: unknown): void {
   const { auth, driver, identifier, log, metrics, pastCalls, totals } = context;
   const { code } = error;
-  metrics.rejected(code);
   // Other requests do not count where they succeed either.
   const isCall = request?.method === 'POST' && SCHEDULED.has(splitTarget(request.url ?? '').path);
+  if (isCall) metrics.rejected(code);
   if (isCall && code !== 'client_gone') {
     totals.refused({ line: undefined }, code, driver.now());
     // Of those that the gateway lets in: strangers must not displace what is remembered for `why`.

@@ -76,7 +76,11 @@ export class Metrics implements Observer {
   readonly registry = new Registry();
   readonly #accepted = this.#counter('calls_accepted_total', 'Calls that the scheduler took in.');
   readonly #ended = this.#counter('calls_ended_total', 'Accepted calls that have ended, by outcome.', 'outcome');
-  readonly #rejected = this.#counter('calls_rejected_total', 'Requests that were refused, by error code.', 'code');
+  readonly #rejected = this.#counter(
+    'calls_rejected_total',
+    'Calls that were refused on arrival, by error code.',
+    'code',
+  );
   readonly #retries = this.#counter('call_retries_total', 'Dispatches of a call after its first.');
   readonly #comments = this.#counter('queue_comments_total', 'SSE comments sent to streaming calls that waited.');
   readonly #prompt = this.#counter('prompt_tokens_total', 'Prompt tokens, as engines counted them.');

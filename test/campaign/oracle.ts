@@ -33,7 +33,7 @@ export class Oracle {
   readonly book: Book;
   readonly accepted = new Map<string, LogLine>();
   readonly heard: Heard[] = [];
-  /** Lines about refusals. */
+  /** Lines about calls that were refused. */
   refused = 0;
   readonly #lines = new Map<string, LogLine[]>();
   readonly #served = new Map<string, Served[]>();
@@ -57,7 +57,9 @@ export class Oracle {
   logged(line: LogLine): void {
     if (line.msg === 'invariant broken: a fault in maitred') this.wrong(`G9: ${String(line['invariant'])}`);
     if (line.msg === 'request failed') this.wrong(`G9: the gateway failed: ${JSON.stringify(line['err'])}`);
-    if (line.msg === 'refused' || line.msg === 'request failed') this.refused += 1;
+    const isCall =
+      line['call'] !== undefined || (line['method'] === 'POST' && apiOf(String(line['path'])) !== undefined);
+    if (isCall && (line.msg === 'refused' || line.msg === 'request failed')) this.refused += 1;
     if (line.msg !== 'call' && line.msg !== 'refused' && line.msg !== 'passed through') return;
     const rid = String(line['request_id']);
     const lines = this.#lines.get(rid) ?? [];
