@@ -167,9 +167,12 @@ export function endedInWords(row: EndedProgram, last: PastCall | undefined): str
 export const whenEnded = ({ id, why, ended_at: at }: EndedProgram): string =>
   `Program ${named(id)} ended ${span(Date.now() - 1000 * at)} ago: ${why}.`;
 
+/** Whether a program is a line of a batch. @param id its label */
+export const isLine = (id: string): boolean => /^batch_[\da-f]{24}\./.test(id);
+
 /** Of a batch's line, no client declares the end. */
 export const whyEnded = ({ id, cause }: Pick<EndedProgram, 'id' | 'cause'>): string =>
-  cause === 'ended' && /^batch_[\da-f]{24}\./.test(id) ? 'its line of the batch is done' : END_CAUSES[cause];
+  cause === 'ended' && isLine(id) ? 'its line of the batch is done' : END_CAUSES[cause];
 
 const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   ended: 'its client said that it was over',

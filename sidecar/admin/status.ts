@@ -1,6 +1,7 @@
 import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
 import type { Growth } from '../watch/growth.js';
+import { PLAIN } from '../errors.js';
 import { isServing } from '../engines/index.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
@@ -9,7 +10,7 @@ import { WAITED_FOR } from './run-words.js';
 
 export const DOWN_SHOWN = 5;
 
-export const DEAD_ENGINE = 'start it, or correct its url; calls for its models wait or fail meanwhile';
+export const DEAD_ENGINE = 'start it, or correct its url';
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 
 /** Whether an engine is down because it wants a key, or another one. */
@@ -17,7 +18,14 @@ export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.t
 
 /** The remedy of one that is down. */
 export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>): string =>
-  wantsKey(reason) ? SET_KEY : `${DEAD_ENGINE}; restart it if it is stuck`;
+  wantsKey(reason)
+    ? SET_KEY
+    : reason === PLAIN['ECONNREFUSED']
+      ? DEAD_ENGINE
+      : `${DEAD_ENGINE}; restart it if it is stuck`;
+
+const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
+  models.some((model) => !engines.some((other) => isServing(other) && other.models.includes(model)));
 
 /** Causes of waiting when something is wrong; while all is well, calls wait for room and for calls ahead. */
 const TROUBLES = ['no_engine', 'retry', 'refused', 'resting', 'probation'] as const;
@@ -57,6 +65,9 @@ export function statusOf(
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const serving = up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`;
+  // Those of models that are awaited wait as well.
+  const mayWait = down.length > 0 || fleet.awaited.size > 0;
+  const fate = mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const failures = failuresInWords(totals, 'service');
   const mistakes = failuresInWords(totals, 'client');
@@ -68,11 +79,11 @@ export function statusOf(
     ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : [], 'it ends once its calls have: send further ones to another gateway'),
     ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
-    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', [troubleInWords(engine)], downRemedy(engine))),
+    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', [`${troubleInWords(engine)}${up > 0 && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], downRemedy(engine))),
     ...said('engines', 'good', awayInWords(away)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? undefined : 'add one: maitred engines add URL')
-      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}${up === 0 && down.length > 0 ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
+      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}${up === 0 ? fate : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
     ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
     ...said('gateway', 'warn', growth === undefined || up === 0 ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'),
     ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),

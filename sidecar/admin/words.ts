@@ -2,7 +2,7 @@ import type { CallView, EngineView, ForecastView, ObstacleView } from '../../src
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span, tokens } from './figures.js';
-import { dispatchInWords, forecastInWords, WAITED_FOR, type Rules } from './run-words.js';
+import { dispatchInWords, forecastInWords, isLine, WAITED_FOR, type Rules } from './run-words.js';
 
 type Waiting = NonNullable<CallView['waiting']>;
 const calls = (value: number): string => counted(value, 'call');
@@ -203,25 +203,25 @@ function shareInWords({ share }: Waiting): string[] {
 }
 
 /** One sentence if it must wait for one engine. */
-function stayInWords({ waiting, mayLeave, boundBy, engine }: CallView, { balancer, now }: Setting): string[] {
+function stayInWords({ program, waiting, mayLeave, boundBy, engine }: CallView, { balancer, now }: Setting): string[] {
   if (engine === undefined || mayLeave) return [];
   const { leaveAtMs } = waiting ?? {};
   const until = leaveAtMs === undefined ? '' : `; in ${span(leaveAtMs - now)} others may take it`;
   const reasons = {
     failure: 'which is to run it again after a failure',
-    request: 'which its request needs',
+    request: isLine(labelOf(program)) ? 'where its batch has sent lines that begin alike' : 'which its request needs',
     balancer: `which ${balancer} chose`,
   };
   return [`It waits for ${engine} alone, ${reasons[boundBy]}${until}.`];
 }
 
-function prospects({ waiting, background }: CallView, now: number): string[] {
+function prospects({ program, waiting }: CallView, now: number): string[] {
   const { promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
   return [
     ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs) ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
     ...(overdueAtMs <= promoteAtMs && overdueAtMs < refuseAtMs
       ? [`In ${span(overdueAtMs - now)} it is overdue: it goes first, and idle contexts are evicted for it.`]
       : []),
-    ...(refuseAtMs < Infinity ? [`It is refused in ${span(refuseAtMs - now)} if it still waits then${background ? '; a batch sends its line again' : ''}.`] : []), // prettier-ignore
+    ...(refuseAtMs < Infinity ? [`It is refused in ${span(refuseAtMs - now)} if it still waits then${isLine(labelOf(program)) ? '; its batch sends it again' : ''}.`] : []), // prettier-ignore
   ];
 }

@@ -126,6 +126,14 @@ it.each([
   expect(told({ call: { engine: 'e', mayLeave: false, boundBy }, waiting: { leaveAtMs } })).toContain(`\nIt waits for e alone, ${why}.\n`); // prettier-ignore
 });
 
+it('says of a line of a batch alone what its batch does', () => {
+  const bound = (more: object) => told({ call: { engine: 'e', mayLeave: false, boundBy: 'request', background: true, ...more }, waiting: { refuseAtMs: 30_000 } }); // prettier-ignore
+  const line = bound({ program: 'default:batch_0123456789abcdef01234567.12' });
+  expect(line).toContain('\nIt waits for e alone, where its batch has sent lines that begin alike.\n');
+  expect(line).toContain('\nIt is refused in 30 s if it still waits then; its batch sends it again.\n');
+  expect(bound({})).toContain('\nIt is refused in 30 s if it still waits then.\n');
+});
+
 it.each(['background', 'window', 'kv'])('names no other calls to a background call that is alone (%s)', (cause) => {
   const call = { background: true };
   expect(told({ call, nearest: { cause } })).toContain('What helps: a quieter hour');
@@ -185,11 +193,20 @@ it('warns of a queue that grows, while an engine is up', () => {
 
 it('names drained engines together, those that drain one by one, and what helps those that are down', () => {
   const told = (...states: string[]) => {
-    const engines = states.map((state, at) => ({ id: `e${at}`, state, in_flight: 0, text: `Is ${state}.` }));
+    const engines = states.map((state, at) => ({
+      id: `e${at}`,
+      state,
+      models: state === 'down' ? ['m', 'n'] : ['m'],
+      in_flight: 0,
+      text: `Is ${state}.`,
+    }));
     const { text, helps } = statusWith({ engines });
     return `${text} ${helps}`.trim();
   };
   expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: start it, or [^.]*stuck\. Also: return it to service: maitred engines undrain e1\.$/); // prettier-ignore
+  expect(told('down', 'up')).toContain('e0 is down. Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
+  expect(told('drained', 'draining')).toContain(' 0 of 2 engines up: new calls fail at once. No call waits.');
+  expect(told('drained', 'starting')).toContain(' 0 of 2 engines up, 1 starting. ');
   expect(told('up', 'drained', 'draining')).toBe('e1 is drained. e2 is draining. 1 of 3 engines up. No call waits.');
   expect(told('drained', 'draining', 'drained', 'up')).toBe(
     'e1 is draining. e0, e2 are drained: they take no calls until they are returned to service. 1 of 4 engines up. No call waits.',
@@ -215,7 +232,11 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   };
   const text = '1 engine up. 10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
   expect(told(20)).toMatchObject({ level: 'warn', text: `${text}. No call waits.` });
-  expect(told(70)).toMatchObject({ level: 'good', helps: '', text: `${text}; the last one 1 min 10 s ago. No call waits.` });
+  expect(told(70)).toMatchObject({
+    level: 'good',
+    helps: '',
+    text: `${text}; the last one 1 min 10 s ago. No call waits.`,
+  });
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['e down', 'No engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );

@@ -191,7 +191,7 @@ it('has one word for an engine that never answered, wherever one looks', async (
   await post(`${url}/engines`, { id: 'gpu-2', url: 'http://127.0.0.1:1' });
   await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'down', down_reason: 'connection refused' });
   const parts = [
-    { level: 'bad', text: expect.stringMatching(/^gpu-2 has been down for .* \(connection refused\); probed again/) as string }, // prettier-ignore
+    { level: 'bad', text: expect.stringMatching(/^gpu-2 has been down for .* \(connection refused\); probed again/) as string, remedy: 'start it, or correct its url' }, // prettier-ignore
     { level: 'good', text: '1 of 2 engines up.' },
     { level: 'good', text: 'No call waits.' },
   ];
