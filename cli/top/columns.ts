@@ -38,7 +38,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
   { ...time('WAITS', 2, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
-  { title: 'FOR', width: 10, rank: 4, align: 'left', text: (row) => row.current_wait_cause?.replace('no_', 'an ') ?? '' },
+  { title: 'FOR', width: 10, rank: 4, align: 'left', text: causeText },
   { title: 'LVL', width: 3, rank: 3, sort: 'level', text: (row) => (row.background ? 'bg' : countText(row.level)) },
   time('QUEUED', 11, 'waiting_seconds'),
   time('SERVICE', 4, 'attained_service_seconds'),
@@ -111,6 +111,10 @@ function time(title: string, rank: number, sort: Extract<keyof ProgramRow, `${st
 
 function count(title: string, rank: number, sort: 'context_tokens' | 'calls' | 'active_calls'): Column {
   return { title, width: Math.max(5, title.length), rank, sort, text: (row) => countText(row[sort]) };
+}
+
+function causeText({ current_wait_cause: cause }: ProgramRow): string {
+  return cause?.replace('no_', 'an ') ?? '';
 }
 
 /** Some of a program's calls may wait while others run. */

@@ -44,13 +44,8 @@ type Part = Status['parts'][number];
 
 const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
 
-/** Calls of a program, on average, below which hardly any has a second one. */
-const CALLS_ALONE = 1.2;
-const INDEPENDENT =
-  'independent calls gain nothing from scheduling: if there are no others, set policy.name: pass-through';
-const UNGATED = 'there is no gate to lift: try policy.name: pass-through, first in maitred sim';
-const GATED =
-  'contexts that are short beside long tool calls cost less to compute again than to wait for: try admission.gate: 0 or policy.name: pass-through, first in maitred sim';
+const UNSCHEDULED =
+  'compare policy.name: pass-through and admission.gate: 0 with these settings in maitred sim; independent calls and short contexts gain little from scheduling';
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
@@ -86,7 +81,7 @@ export function statusOf(
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}${up === 0 ? fate : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
     ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
     ...said('gateway', 'warn', growth === undefined || up === 0 ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'),
-    ...lossesIn(totals.shadow, config.admission.gate, ageMs).flatMap(({ text, remedy }) => said('gain', isPast ? 'good' : 'warn', [text], remedy)),
+    ...said('gain', isPast ? 'good' : 'warn', lossesIn(totals.shadow, ageMs), UNSCHEDULED),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
@@ -127,14 +122,12 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
 const LOSS_MIN = 0.05;
 
 /** The pools in which even the upper end of the estimate is clearly slower than no scheduling. @param ageMs since it was made: the load may be another now */
-const lossesIn = (shadow: TotalsAnswer['shadow'], gate: number, ageMs: number) =>
-  shadow === null ? [] : shadow.pools.flatMap(({ models, programs, calls, gain }, _, { length }) => {
+const lossesIn = (shadow: TotalsAnswer['shadow'], ageMs: number) =>
+  shadow === null ? [] : shadow.pools.flatMap(({ models, gain }, _, { length }) => {
     if (gain === null || 1 / gain.ratio_high < 1 + LOSS_MIN) return [];
     const [slower, least, most] = [gain.ratio, gain.ratio_high, gain.ratio_low].map((ratio) => (1 / ratio).toFixed(2));
     const of = length > 1 ? ` of ${models.join(', ')}` : '';
-    const remedy = calls < CALLS_ALONE * programs ? INDEPENDENT : gate === 0 ? UNGATED : GATED;
-    const text = `In the ${span(1000 * shadow.window_seconds)} until ${span(ageMs)} ago, programs${of} ended an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at ${remedy === GATED ? 'admission.gate' : 'policy.name'}.`;
-    return [{ text, remedy }];
+    return [`In the ${span(1000 * shadow.window_seconds)} until ${span(ageMs)} ago, programs${of} ended an estimated ${slower}x slower than without scheduling (${least} to ${most}).`];
   }); // prettier-ignore
 
 function callsInWords(queue: Queue, running: number): string {

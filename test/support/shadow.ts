@@ -20,15 +20,13 @@ const REPORT: NonNullable<ReturnType<Shadow['latest']>> = {
   ],
 };
 
-/** One by which programs are slower than without scheduling, in all pools with a figure. @param ageSeconds since it was made @param calls of the 64 programs */
-export const slower = (ageSeconds = 60, calls = 900): Shadow => ({
+/** One by which programs are slower than without scheduling, in all pools with a figure. @param ageSeconds since it was made */
+export const slower = (ageSeconds = 60): Shadow => ({
   ...{ step: () => undefined, configured: () => undefined },
   latest: () => ({
     ...REPORT,
     made_at: Date.now() / 1000 - ageSeconds,
-    pools: [
-      { ...REPORT.pools[0]!, calls, gain: { pass_through_seconds: 35, ratio: 0.8, ratio_low: 0.7, ratio_high: 0.9 } },
-    ],
+    pools: [{ ...REPORT.pools[0]!, gain: { pass_through_seconds: 35, ratio: 0.8, ratio_low: 0.7, ratio_high: 0.9 } }],
   }),
 });
 

@@ -216,7 +216,7 @@ it('names drained engines together, those that drain one by one, and what helps 
 
 it('warns of an estimated loss only where all of its range matters', () => {
   const levelAt = (ratio_high: number) => {
-    const pool = { models: ['m'], programs: 64, calls: 900, gain: { ratio: 0.8, ratio_low: 0.7, ratio_high } };
+    const pool = { models: ['m'], gain: { ratio: 0.8, ratio_low: 0.7, ratio_high } };
     const shadow = { made_at: Date.now() / 1000, window_seconds: 900, pools: [pool] };
     return statusWith({ totals: { ...CALM.totals, shadow } }).level;
   };
