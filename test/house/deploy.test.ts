@@ -1,7 +1,10 @@
-import { basename } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configSchema } from '../../sidecar/config/index.js';
+import { folderOf } from '../support/folder.js';
 import { ROOT, listFiles, readText } from '../support/tree.js';
 
 const { version, engines } = JSON.parse(readText('package.json')) as { version: string; engines: { node: string } };
@@ -49,6 +52,32 @@ it('builds the image of docker-compose.yml in one service, as builds of one tag 
   const own = Object.values(services).filter(({ image }) => image === 'maitred:local');
   expect(own.length).toBeGreaterThan(1);
   expect(own.filter(({ build }) => build !== undefined)).toHaveLength(1);
+});
+
+describe('a release', () => {
+  type Step = Readonly<{ run?: string; with?: Readonly<Record<string, string>> }>;
+  const { jobs } = parse(readText('.github/workflows/release.yml')) as { jobs: Record<'package' | 'image', { steps: Step[] }> }; // prettier-ignore
+  const given = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'Team/maitred', GITHUB_REF_NAME: `v${version}`, GITHUB_ENV: './env', REGISTRY: 'registry.example/Team' }; // prettier-ignore
+  /** What the job's step with a text, and then a further command, leave in a clone of these files. */
+  const afterStep = (job: keyof typeof jobs, text: string, command: string, file: string) => {
+    const folder = folderOf({ 'package.json': readText('package.json') });
+    cpSync(`${ROOT}charts`, join(folder, 'charts'), { recursive: true });
+    const script = jobs[job].steps.find(({ run }) => run?.includes(text))!.run!.replace(/npm publish .*/, '');
+    const out = execFileSync('bash', ['-ec', `${script}\n${command}`], { cwd: folder, env: { ...process.env, ...given }, encoding: 'utf8' }); // prettier-ignore
+    return { out, left: parse(readFileSync(join(folder, file), 'utf8')) as unknown };
+  };
+
+  it('has a chart that pulls the image that is pushed', () => {
+    const tags = jobs.image.steps.map((step) => step.with?.['tags'] ?? '').join('').replace(/\$\{\{ env\.(\w+) \}\}/g, '$$$1'); // prettier-ignore
+    const { out, left } = afterStep('image', 'GITHUB_ENV', `. ./env; echo "${tags}"`, 'charts/maitred/values.yaml');
+    expect(out).toBe(`registry.example/team/maitred:${version}\n`);
+    expect(left).toMatchObject({ image: { repository: 'registry.example/team/maitred', tag: '', digest: '' } });
+  });
+
+  it('has a package that names its repository, as provenance needs', () => {
+    const repository = { type: 'git', url: 'git+https://git.example/Team/maitred.git' };
+    expect(afterStep('package', '--provenance', '', 'package.json').left).toMatchObject({ repository });
+  });
 });
 
 describe('the chart', () => {
