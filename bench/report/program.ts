@@ -16,6 +16,7 @@ import {
   markdownOf,
   Pool,
   RECORDING_NAMES,
+  RECORDINGS,
   type Report,
   Results,
   type RunMeasures,
@@ -67,7 +68,7 @@ function makeCommand(): Command {
     .option('--smoke', 'a few programs and runs, to test in seconds that it works', false)
     .addOption(jobsOption())
     .option('--seed <numbers>', `random seeds, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
-    .option('--traces <folder>', 'folder of recordings, as docs/SIMULATOR.md names them', '../shared/traces')
+    .option('--traces <folder>', `folder of recordings, such as ${RECORDINGS.agentcgroup.file}`, '../shared/traces')
     .addHelpText('after', '\nExample:\n  npm run bench:report -- --out report --only rates --seed 1,2,3')
     .action((flags: ReportFlags) => stoppable((signal) => report(command, flags, signal)));
 }
@@ -76,18 +77,15 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   if (command.getOptionValueSource('traces') === 'cli' && !existsSync(flags.traces))
     command.error(`--traces: there is no folder ${flags.traces}`);
   const experiments = EXPERIMENTS.filter(({ name }) => flags.only?.includes(name) ?? true);
-  const recordings = await readRecordings(
-    command,
-    flags.traces,
-    new Set(experiments.flatMap(({ recordings: played }) => played)),
-  );
+  const wanted = new Set(experiments.flatMap(({ recordings: played }) => played));
+  const recordings = await readRecordings(command, flags.traces, wanted);
   const { config } = readScheduling();
   const seedList = flags.seed ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
   const present = RECORDING_NAMES.filter((name) => recordings[name] !== undefined);
   const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
-  if (cases.length === 0) command.error(`--traces: no recording in ${flags.traces} that ${flags.only?.join(' or ') ?? 'any experiment'} needs; docs/SIMULATOR.md names them`); // prettier-ignore
+  if (cases.length === 0) command.error(`--traces: ${flags.traces} has none of the recordings needed: ${[...wanted].map((name) => RECORDINGS[name].file).join(', ')}.`); // prettier-ignore
   // Before the runs: a folder that cannot be written would lose them all.
   mkdirSync(flags.out, { recursive: true });
   const task = { cases, seeds: seedList, around: { config, recordings } };
