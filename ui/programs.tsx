@@ -16,7 +16,7 @@ import {
 } from './state.js';
 import { Table, type Column, type Entry, type TableProps } from './table.js';
 import { inOrder, sortOf } from './select.js';
-import { MEANINGS, UNANSWERED, levelOf, nameOf, namedBy, typeHint, typeName } from './words.js';
+import { MEANINGS, UNANSWERED, levelOf, nameOf, namedBy, stateOf, typeHint, typeName } from './words.js';
 
 /** Without the organisation before a slash: there is room for one of the two. */
 const MODEL: Column<Pick<Program, 'model'>> = {
@@ -76,12 +76,6 @@ function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_s
 
 function causeOf({ current_wait_cause: cause }: Program): string {
   return cause === 'kv' ? 'KV cache' : (cause?.replace('no_', 'an ') ?? '');
-}
-
-/** Some of a program's calls may wait while others run. */
-function stateOf({ state, current_wait_seconds: waits, idle_seconds: idle, engines_down: down }: Program): string {
-  const word = state === 'running' && waits > 0 ? 'run+wait' : state;
-  return state === 'idle' ? `idle ${duration(idle)}` : [word, ...down.map((id) => `${id} down`)].join(', ');
 }
 
 const TABS: Readonly<Record<string, string>> = {

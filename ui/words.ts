@@ -1,4 +1,5 @@
 import type { ActiveCall, Program } from '../sidecar/admin/answers.js';
+import { duration } from './format.js';
 
 /** Names of programs and columns. What the scheduler does, the gateway says in words. */
 
@@ -32,6 +33,15 @@ export function nameOf({ id, agent_type: type }: Named): string {
 export function namedBy({ identified_by: source }: Named): string {
   if (source === null) return 'not named here';
   return source === 'none' ? 'named by nothing: a program of one call' : `named by ${source}`;
+}
+
+/** Some of a program's calls may wait while others run, or hang on an engine that is down. */
+export function stateOf(
+  row: Pick<Program, 'state' | 'current_wait_seconds' | 'idle_seconds' | 'engines_down'>,
+): string {
+  const { state, current_wait_seconds: waits, idle_seconds: idle, engines_down: down } = row;
+  const word = state === 'running' && waits > 0 ? 'run+wait' : state;
+  return state === 'idle' ? `idle ${duration(idle)}` : [word, ...down.map((id) => `${id} down`)].join(', ');
 }
 
 /** As `top` has it: a queue orders no background calls. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
 import { failuresOf, inOrder, latestOf, sortOf, sumsOf } from '../../ui/select.js';
-import { levelOf, placeOf, typeHint, typeName } from '../../ui/words.js';
+import { levelOf, placeOf, stateOf, typeHint, typeName } from '../../ui/words.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
   id,
@@ -48,6 +48,12 @@ it('sorts present programs by their wait, ended ones by their end, unless anothe
 
 it('has no figure for now once the last one is a few steps old', () => {
   expect([[1, 2, null], [1, null, null], [1, null, null, null], []].map(latestOf)).toEqual([2, 1, undefined, undefined]); // prettier-ignore
+});
+
+it('names the engines that are down where calls of a program hang', () => {
+  const row = { state: 'running', current_wait_seconds: 0, idle_seconds: 3, engines_down: [] } as const;
+  const rows = [row, { ...row, engines_down: ['gpu-1'] }, { ...row, current_wait_seconds: 2 }, { ...row, state: 'idle' as const }]; // prettier-ignore
+  expect(rows.map(stateOf)).toEqual(['running', 'running, gpu-1 down', 'run+wait', expect.stringMatching(/^idle 3/)]);
 });
 
 it('has no level for a program in the background', () => {
