@@ -1,4 +1,3 @@
-import { integer as count } from '../../text/index.js';
 import { wallMs } from '../watch/wall-clock.js';
 
 export { counted, integer as count, span } from '../../text/index.js';
@@ -19,4 +18,3 @@ export const named = (text: string): string =>
   JSON.stringify(text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS)}…` : text);
 
 export const percent = (share: number): string => `${Math.round(1000 * share) / 10} %`;
-export const tokens = (value: number): string => `${count(value)} tokens`;

@@ -1,7 +1,7 @@
 import type { Dispatch, ForecastView, ProgramView, SchedulerConfig, WaitCause } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from './answers.js';
-import { count, counted, named, percent, span, tokens } from './figures.js';
+import { count, counted, named, percent, span } from './figures.js';
 
 const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   direct: 'without waiting',
@@ -83,7 +83,7 @@ export function leftInWords(calls: readonly Pick<ActiveCall, 'state'>[]): string
 function onHostInWords({ home, onHostTokens }: ProgramView): string[] {
   if (home === undefined || onHostTokens === 0) return [];
   return [
-    `About ${tokens(onHostTokens)} of its contexts have left the KV cache of ${home}, and come back from its host memory.`,
+    `About ${counted(onHostTokens, 'token')} of its contexts have left the KV cache of ${home}, and come back from its host memory.`,
   ];
 }
 
@@ -195,7 +195,7 @@ function endInWords(call: Omit<PastCall, 'text'>): string {
     return `Refused with ${fault} before it entered the queue${message === null ? '.' : `: ${message}`}`;
   if (outcome !== 'completed') return `It failed with ${fault} after ${took}.`;
   const { prompt_tokens: prompt, cached_tokens: cached } = call;
-  const told = prompt === null ? '' : `, prompt of ${tokens(prompt)}`;
+  const told = prompt === null ? '' : `, prompt of ${counted(prompt, 'token')}`;
   const hit = cached === null || !prompt ? '' : `, ${percent(cached / prompt)} of it cached`;
   return `Answered after ${took}${first === null ? '' : `, first token after ${span(1000 * first)}`}${told}${hit}.`;
 }

@@ -1,7 +1,7 @@
 import type { CallView, EngineView, ForecastView, ObstacleView } from '../../src/index.js';
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
-import { count, counted, named, percent, span, tokens } from './figures.js';
+import { count, counted, named, percent, span } from './figures.js';
 import { dispatchInWords, forecastInWords, isLine, WAITED_FOR, type Rules } from './run-words.js';
 
 type Waiting = NonNullable<CallView['waiting']>;
@@ -113,7 +113,7 @@ function obstacleInWords(
     case 'window':
       return `${at} has ${calls(limit - free)} in flight, ${free < 0 ? `begun when its window was larger: it is ${limit} now` : `of ${limit} at most`}.`;
     case 'kv':
-      return `It needs ${tokens(needs)} (${partsInWords(call, needs)}), and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${holdersInWords(limit - free, view)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+      return `It needs ${counted(needs, 'token')} (${partsInWords(call, needs)}), and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${holdersInWords(limit - free, view)} of a gate of ${counted(limit, 'token')}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
       return behind === undefined
         ? `${at} has room, and others are to go first.`
@@ -181,9 +181,9 @@ function elsewhereInWords({ nearest, engines }: Waiting, { mayLeave, engine: hom
 }
 
 function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
-  const room = free > 0 ? `${tokens(free)} free` : 'none free';
+  const room = free > 0 ? `${counted(free, 'token')} free` : 'none free';
   const window = free < 0 ? `${calls(limit - free)}, begun when it was above ${limit}` : `${limit - free} of ${calls(limit)}`; // prettier-ignore
-  const figures = { window: `: ${window}`, kv: `: needs ${tokens(needs)}, ${room}` };
+  const figures = { window: `: ${window}`, kv: `: needs ${counted(needs, 'token')}, ${room}` };
   return `${engine} (${WAITED_FOR[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''})`;
 }
 
