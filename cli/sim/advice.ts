@@ -1,5 +1,5 @@
 import { integer } from '../../text/index.js';
-import { auto, isForNothing, loadsOf, PROGRAMS_MAX, ratesOf, STEADY } from './loads.js';
+import { auto, isForNothing, loadsOf, more, PROGRAMS_MAX, ratesOf, STEADY } from './loads.js';
 import { isUnloaded, overloadedSeeds } from './overload.js';
 import { choicesOf, nameOf, type Plan } from './plan.js';
 import { enginesOf } from './sustained.js';
@@ -79,6 +79,7 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
 /** The end of a sentence, with the option that finds a higher load than the highest of these. */
 function raised(plan: Plan): string {
   const [{ arrivals } = { arrivals: undefined }] = plan.variants;
+  if (plan.searched === 'concurrency') return `: ${more(plan)}`;
   if (plan.searched !== undefined) return '.';
   if (arrivals?.type === 'closed' && arrivals.concurrency >= plan.programs)
     return `: all programs ran at the same time: run again with --programs ${Math.min(PROGRAMS_MAX, STEADY * arrivals.concurrency)}.`;

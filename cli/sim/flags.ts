@@ -59,7 +59,6 @@ export function addSimOptions(command: Command): Command {
     .option('--json', 'print one JSON document instead of tables', false)
     .addHelpText('after', '\nRates, concurrencies, engines, presets, conditions and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nOf rates, concurrencies or engines, auto looks for the values that tell most: from which load on it pays, up to which it is sustained, how many engines are enough.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, in the same circumstances.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
   return addExamples(explainChoices(command, SIM_POLICY_SENTENCES, SIM_BALANCER_SENTENCES), {
-    'sim --workload mixed --rate 0.5 --seed 1,2,3': 'three policies',
     'sim --workload team --rate auto --policy pass-through,plas': 'from which rate on it pays, and who pays for it',
     'sim --workload team --rate 0.3 --engines auto': 'how many engines are enough',
     'sim --trace examples/programs.jsonl --policy pass-through,plas': 'recorded programs',

@@ -48,6 +48,10 @@ export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
 /** The end of a sentence that names the option that looks for other values; a search does not lead to another. */
 export const auto = (axis: Searched, found: string): string => `--${axis} auto looks for ${found}.`;
 
+/** The end of a sentence after a search over numbers at a time that found no gain, as far as its programs allow. */
+export const more = (plan: Plan): string => `more at a time need more programs: run again with --programs ${MORE * Math.max(...(plan.lists.concurrency ?? [1]))}.`; // prettier-ignore
+const MORE = 32;
+
 /** The question that these runs leave open, and the option that answers it, as a sentence: at most one. */
 export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
   const { axis, values: loads } = loadsOf(plan);
@@ -67,6 +71,8 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
       return `Some setting sustains each of these loads: ${auto(axis, 'higher ones, which may show a gain')}`;
     if (isSeveral && from === 0) return `It may pay below, too: ${auto(axis, 'the least that does')}`;
   }
+  if (plan.searched === 'concurrency' && from < 0 && verdicts.every(({ enough }) => enough === undefined))
+    return `Up to the most of these, nothing is better; ${more(plan)}`;
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
   const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : Math.max(PAIRS_LAST, enough))));
   const count = Math.min(wanted, Math.floor(RUNS_MAX / plan.variants.length));

@@ -51,7 +51,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const compared = all.flatMap((each, at) => {
     const { isOverloaded, times: { sustained = '', programs: { mean: ratio } } } = each; // prettier-ignore
     const found = { ...each, at, ratio, verdict: judge(ratio), isWorn: isOverloaded && first?.isOverloaded !== true, sustained }; // prettier-ignore
-    return at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [found];
+    return at === 0 || each.isOut || failsMore(each, first) ? [] : [found];
   });
   const tried = compared.filter((each) => !each.isWorn);
   const sooner = tried.filter(({ verdict }) => verdict === 'sooner').map((each) => ({ ...each, price: priceOf(each, margin) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
@@ -85,8 +85,10 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
     if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
-    if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
-      return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
+    if (other !== undefined && all.length === 2 && failsMore(other, first))
+      return say(
+        `${other.name} is not compared, as ${number(other.failed)} of its programs failed, ${number(first?.failed ?? 0)} under ${first?.name}`,
+      );
     const same = tried.find(({ verdict }) => verdict === 'same');
     const isAlone = tried.length === 0 && compared.some((each) => each.isOverloaded);
     const found =
@@ -122,6 +124,10 @@ const OTHERS_MAX = 2;
 /** Settings at a place whose prices are told where none is better. */
 const TOLD_MAX = 2;
 const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? Infinity;
+
+/** Deviations by which more programs fail than chance explains, of counts without a known spread: one-sided, 95 %. */
+const FAILS = 1.64;
+const failsMore = ({ failed }: Tried, first: Tried | undefined): boolean => failed - (first?.failed ?? 0) > FAILS * Math.sqrt(failed + (first?.failed ?? 0)); // prettier-ignore
 
 const lostOf = ({ times: { failed: [before, after] = [0, 0] } }: Tried): string[] => before === after ? [] : [`failed programs ${number(before)} -> ${number(after)}`]; // prettier-ignore
 

@@ -198,8 +198,8 @@ describe('a sweep of two targets', () => {
   it('compares no target of which more programs failed, and explains brackets only where some are', async () => {
     const { lines } = await printed({ seconds: [2, 1], lost: 9 }, { seconds: [2, 1], lost: 80 });
     expect(lines.slice(2, 5)).toEqual([
-      'At 1 a second: B is not compared, as 9 of its programs failed.',
-      'At 2 a second: B is not compared, as 80 of its programs failed.',
+      'At 1 a second: B is not compared, as 9 of its programs failed, 0 under A.',
+      'At 2 a second: B is not compared, as 80 of its programs failed, 0 under A.',
       'Keep A: nothing is significantly better.',
     ]);
     expect(lines.join('\n')).not.toContain('In brackets');

@@ -79,6 +79,15 @@ it('asks for a longer run of a number at a time where a difference is small, and
   expect([told(10), told(5), told(9, 200), told(9, 8)]).toEqual([undefined, undefined, undefined, undefined]);
 });
 
+it('says after a search over numbers at a time without a gain what would take it further', () => {
+  const lists = { concurrency: [8, 12], policy: ['pass-through', 'plas'], balancer: ['sticky'] } as const;
+  const variants = combinationsOf(lists).map((values) => ({ values, ...values, arrivals: { type: 'closed', concurrency: values.concurrency } })); // prettier-ignore
+  const plan = { lists, variants, seeds: SEEDS, searched: 'concurrency', programs: 100, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
+  const times = { count: 100, mean: 10, p50: 10, p95: 10, p99: 10 };
+  const runs = variants.flatMap((_, variant) => SEEDS.map((seed) => ({ variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, programs: 100 }) as unknown as RunReport)); // prettier-ignore
+  expect(recommend(plan, runs)!.sentence).toMatch(/\nUp to the most of these, nothing is better; more at a time need more programs: run again with --programs 384\.\n/); // prettier-ignore
+});
+
 it('blames waiting for later first tokens only where a policy is compared with none', () => {
   const told = (policy: readonly ('pass-through' | 'plas')[], balancer: readonly ('sticky' | 'round-robin')[]) => {
     const lists = { concurrency: [8], policy, balancer };

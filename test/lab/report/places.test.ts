@@ -41,6 +41,12 @@ it('takes the one under which fewest programs fail of those that are as fast, an
   expect(placeVerdict('At 1 a second', [tried('a', 1), same], TERMS).sentence).toBe('At 1 a second: no difference in mean time; failed programs 9 -> 4.'); // prettier-ignore
 });
 
+it('compares what fails by chance as often, and leaves out what fails more, with both counts', () => {
+  const told = (before: number, after: number) => placeVerdict('At 1 a second', [{ ...tried('a', 1), failed: before }, { ...tried('b', 0.5), failed: after }], TERMS).sentence; // prettier-ignore
+  expect(told(54, 56)).toContain('b, programs 2.0x faster');
+  expect(told(5, 56)).toBe('At 1 a second: b is not compared, as 56 of its programs failed, 5 under a.');
+});
+
 it('names settings with equal outcomes once', () => {
   const all = [tried('a', 1), tried('b', 1.2), tried('c', 1.2)];
   expect(placeVerdict('At 1 a second', all, TERMS).sentence).toBe('At 1 a second: a is fastest; b and c, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
