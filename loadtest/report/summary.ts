@@ -113,6 +113,7 @@ export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(
         { heading: 'ms/token', of: (target) => scaled(target.inter_token_seconds.mean, 1000) },
         { heading: 'cached', of: cachedShare, show: percent },
         { heading: 'slowdown', of: (target) => target.slowdown.mean },
+        { heading: 'program alone, s', of: (target) => target.alone_seconds },
       ],
     },
     {
