@@ -161,6 +161,8 @@ describe('a sweep of one target', () => {
     const { lines } = await printed({ seconds: [2], programs: 100 }, { seconds: [3], programs: 100 });
     expect(lines).toContain('At 1 a second: kept up; programs 2 s on average, p99 2; first token p50 2 s, p99 2.');
     expect(lines.join('\n')).not.toContain('max');
+    // The base of its slowdowns.
+    expect(lines.join('\n')).toMatch(/program alone, s/);
     expect(lines.filter((line) => line.startsWith('Programs a second: '))).toHaveLength(1);
   });
 
