@@ -14,19 +14,24 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const isLong = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0);
   return [
     ...(isLong ? [`Some programs fail, as ${tooLong(plan)}.`] : []),
-    ...named(plan, 'Most programs fail', (at) => most(runs, at), 'Times are of the few that completed.'),
+    ...named(
+      plan,
+      'Most programs fail',
+      (at) => (isMostLost(runs, at) ? '' : undefined),
+      'Times are of the few that completed.',
+    ),
     ...openOf(plan, runs),
   ];
 }
 
-/** Whether more than half of the programs of a variant failed, as words. */
-function most(all: readonly RunReport[], at: number): string | undefined {
+/** Whether more than half of the programs of a variant failed. */
+function isMostLost(all: readonly RunReport[], at: number): boolean {
   const runs = all.filter(({ variant }) => variant === at);
   const sum = (of: (run: RunReport) => number) => runs.reduce((total, run) => total + of(run), 0);
-  return 2 * sum(({ failed }) => failed) > sum(({ programs }) => programs) ? '' : undefined;
+  return 2 * sum(({ failed }) => failed) > sum(({ programs }) => programs);
 }
 
-/** A sentence about the variants of which something is to be told, and another that explains it. */
+/** A sentence that names variants, and another that explains it. @param of a text after the name; undefined: it is not named */
 function named(plan: Plan, words: string, of: (at: number) => string | undefined, why: string): string[] {
   const told = plan.variants.flatMap((variant, at) => {
     const text = of(at);

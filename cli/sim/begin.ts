@@ -28,9 +28,9 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
   };
   const one = trialAt(axis === 'rate' ? BURST.ratePerSecond : 1, plan.programs);
   const [burst] = await run({ ...one, variants: one.variants.map((first) => ({ ...first, arrivals: BURST })) });
+  let spanSeconds = 0;
   const sizeAt = (value: number) =>
     isSized ? plan.programs : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, spanSeconds));
-  let spanSeconds = 0;
   const [given] = one.variants.map(({ arrivals }) => (arrivals.type === 'open' ? arrivals.ratePerSecond : 0));
   const served = burst?.programs_per_second || 1;
   let value = { rate: twoDigits(2 * served), engines: Math.ceil((given ?? 1) / served / 2), concurrency: 2 }[axis];

@@ -48,6 +48,9 @@ export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
 /** The end of a sentence that names the option that looks for other values; a search does not lead to another. */
 export const auto = (axis: Searched, found: string): string => `--${axis} auto looks for ${found}.`;
 
+/** The end of a sentence about what a search has left open. */
+export const ENDED = ': the search ended, as it tries no more values.';
+
 /** The end of a sentence after a search over numbers at a time that found no gain, as far as its programs allow. */
 export const more = (plan: Plan): string => `more at a time need more programs: run again with --programs ${MORE * Math.max(...(plan.lists.concurrency ?? [1]))}.`; // prettier-ignore
 const MORE = 32;
@@ -59,8 +62,8 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const short = plan.variants.findIndex((_, at) => loadOf(plan, runs, at).state === 'unknown');
   if (short >= 0 && loads.length > 0) {
     const programs = programsToTell(plan, runs, short);
-    const more = programs === undefined ? auto(axis, 'loads of which so few tell') : `run again with --programs ${programs}.`; // prettier-ignore
-    return `Too few programs to tell whether ${isSeveral ? 'all of these loads are' : 'this load is'} sustained: ${more}`;
+    const remedy = programs === undefined ? auto(axis, 'loads of which so few tell') : `run again with --programs ${programs}.`; // prettier-ignore
+    return `Too few programs to tell whether ${isSeveral ? 'all of these loads are' : 'this load is'} sustained: ${remedy}`;
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
   if (plan.searched === undefined && loads.length > 0 && !plan.isExact) {
@@ -71,6 +74,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
       return `Some setting sustains each of these loads: ${auto(axis, 'higher ones, which may show a gain')}`;
     if (isSeveral && from === 0) return `It may pay below, too: ${auto(axis, 'the least that does')}`;
   }
+  if (from === 0 && isSeveral && (loads[0] ?? 1) !== 1) return `It may pay below, too${ENDED}`;
   if (plan.searched === 'concurrency' && from < 0 && verdicts.every(({ enough }) => enough === undefined))
     return `Up to the most of these, nothing is better; ${more(plan)}`;
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);

@@ -1,7 +1,7 @@
 import { integer } from '../../text/index.js';
 import { isChoice } from './axes.js';
-import { auto, ratesOf } from './loads.js';
-import { loadOf, programsToTell } from './overload.js';
+import { auto, ENDED, ratesOf } from './loads.js';
+import { isKept, loadOf, programsToTell } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -53,9 +53,11 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   const programs = unknown < 0 ? undefined : programsToTell(plan, runs, unknown * choices);
   if (programs !== undefined)
     return `Too few programs to tell how many engines sustain this rate: run again with --programs ${programs}.`;
-  const found = states.findIndex((each) => each.includes('sustained'));
-  const isFewest = found >= 0 && (engines[found] ?? 0) <= (engines[found - 1] ?? 0) + 1 && plan.seeds.length >= SEEDS;
-  return isFewest || plan.searched !== undefined ? undefined : auto('engines', 'the fewest that are enough');
+  const firsts = Array.from({ length: choices }, (_, choice) => engines.findIndex((__, at) => isKept(plan, runs, at * choices + choice))); // prettier-ignore
+  const isOpen = firsts.some((first) => first >= 0 && (engines[first] ?? 1) > (engines[first - 1] ?? 0) + 1);
+  if (plan.searched !== undefined) return isOpen ? `Perhaps fewer are enough${ENDED}` : undefined;
+  const isTold = !isOpen && !firsts.includes(-1) && plan.seeds.length >= SEEDS;
+  return isTold ? undefined : auto('engines', 'the fewest that are enough');
 }
 
 /** Seeds that tell where a load begins to be sustained. */

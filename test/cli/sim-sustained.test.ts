@@ -35,10 +35,10 @@ it('tells on how many engines each setting sustains the load', () => {
 
 it('names the search for the fewest engines that are enough, unless these runs show them', () => {
   const times = { count: 300, mean: 10, p50: 10, p95: 10, p99: 10 };
-  const told = (engines: readonly number[], enough: number, seeds = 8) => {
+  const told = (engines: readonly number[], enough: number, seeds = 8, searched?: 'engines') => {
     const lists = { engines, policy: ['plas'], balancer: ['sticky'] } as const;
     const variants = combinationsOf(lists).map((values) => ({ values, policy: 'plas', balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 } })); // prettier-ignore
-    const plan = { lists, variants, seeds: Array.from({ length: seeds }, (_, at) => at), programs: 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
+    const plan = { lists, variants, searched, seeds: Array.from({ length: seeds }, (_, at) => at), programs: 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
     const runs = engines.flatMap((count, variant) => plan.seeds.map((seed) => ({ variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: count < enough, programs: 3000, calls: 9000, engine_waits: 9000 }) as unknown as RunReport)); // prettier-ignore
     return recommend(plan, runs)!.sentence.split('\n').at(-1);
   };
@@ -50,6 +50,8 @@ it('names the search for the fewest engines that are enough, unless these runs s
   ] as const)
     // prettier-ignore
     expect(told(engines, enough, seeds)).toBe('--engines auto looks for the fewest that are enough.');
+  expect(told([2, 4], 4, 8, 'engines')).toMatch(/^Perhaps fewer are enough: the search ended/);
+  expect(told([3, 4], 4, 8, 'engines')).toBe('To learn whether plas pays, compare --policy pass-through,plas.');
   expect(told([1, 2], 2)).toBe('To learn whether plas pays, compare --policy pass-through,plas.');
 });
 

@@ -14,10 +14,11 @@ function outcome(
   table: readonly (readonly number[])[],
   change: (run: RunReport, at: number) => Partial<RunReport> = () => ({}),
   seeds: readonly number[] = SEEDS,
+  searched?: 'rate',
 ) {
   const lists = { rate: RATES, policy: POLICIES, balancer: ['sticky'] } as const;
   const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: values.rate }, config: { admission: { gate: 0.9 } } })); // prettier-ignore
-  const plan = { lists, variants, seeds, programs: 300, isExact: false, margin: 0.02 } as unknown as Plan;
+  const plan = { lists, variants, searched, seeds, programs: 300, isExact: false, margin: 0.02 } as unknown as Plan;
   const spread = (mean: number) => ({ count: 300, mean, p50: mean, p95: mean, p99: mean });
   const runs = variants.flatMap((_, variant) =>
     seeds.map((seed) => {
@@ -101,6 +102,7 @@ describe('the verdict over several loads', () => {
       'plas pays at all of these loads. Its price is highest at 0.1 a second: first token p99 perhaps later (10 -> 28 s).',
       'It may pay below, too: --rate auto looks for the least that does.',
     ]);
+    expect(outcome([[10, 10, 5, 5], [20, 20, 10, 9], [40, 40, 20, 9]], later, SEEDS, 'rate').sentence).toContain('\nIt may pay below, too: the search ended'); // prettier-ignore
   });
 
   it('names what is lost where only the first setting sustains the load, certain or not', () => {
