@@ -154,7 +154,7 @@ export class Lifecycle {
   /** A running call ends without an answer and is charged for its use. */
   #abandon(call: Call, engine: Engine): void {
     const { nowMs } = this.step;
-    this.accounting.abandoned(call, nowMs);
+    this.accounting.abandoned(call, engine, nowMs);
     this.placement.vacate(call, engine, 'unknown', nowMs);
     this.placement.completed(call, engine, nowMs);
     this.#end(call);

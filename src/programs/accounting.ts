@@ -142,8 +142,10 @@ export class Accounting {
     return this.#sharedPrefixes.expectedTokens(family, promptTokens);
   }
 
-  abandoned(call: Call, nowMs: number): void {
-    this.#charge(call, nowMs - call.dispatchedAtMs, nowMs);
+  /** An engine has given nothing since it was found down. */
+  abandoned(call: Call, { state, lostAtMs }: Engine, nowMs: number): void {
+    const untilMs = state === 'lost' ? lostAtMs : nowMs;
+    this.#charge(call, Math.max(0, untilMs - call.dispatchedAtMs), nowMs);
     call.program.outputTokens += call.outputTokens;
   }
 

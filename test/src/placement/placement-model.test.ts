@@ -36,7 +36,7 @@ interface ModelCall {
 /** The whole of placement, said as plainly as can be: nothing is kept that can be worked out. */
 class Model {
   readonly programs = new Map<string, ModelProgram>();
-  readonly engines = new Map<string, { window: number; capacity: number; up: boolean }>();
+  readonly engines = new Map<string, { window: number; capacity: number; lostAtMs: number }>();
   calls: ModelCall[] = [];
   #seq = 0;
 
@@ -55,15 +55,16 @@ class Model {
     this.calls.push(call);
   }
 
-  end(id: string, nowMs: number): void {
+  /** @param untilMs until when the call was served */
+  end(id: string, untilMs: number): void {
     const call = this.calls.find((each) => each.id === id)!;
     this.calls = this.calls.filter((each) => each !== call);
-    const usedMs = call.engine === undefined ? 0 : nowMs - call.dispatchedAtMs;
+    const usedMs = call.engine === undefined ? 0 : untilMs - call.dispatchedAtMs;
     call.program.serviceMs = Math.max(call.program.serviceMs, call.service0Ms + usedMs);
   }
 
-  lose(engine: string): void {
-    this.engines.get(engine)!.up = false;
+  lose(engine: string, nowMs: number): void {
+    this.engines.get(engine)!.lostAtMs = nowMs;
     for (const program of this.programs.values()) if (program.home === engine) program.home = undefined;
   }
 
@@ -84,8 +85,8 @@ class Model {
 
   #roomFor(call: ModelCall): string | undefined {
     const home = call.tokens > LONG ? call.program.home : undefined;
-    for (const [id, { window, capacity, up }] of this.engines) {
-      if (!up || (home ?? id) !== id) continue;
+    for (const [id, { window, capacity, lostAtMs }] of this.engines) {
+      if (lostAtMs < Infinity || (home ?? id) !== id) continue;
       const running = this.calls.filter((each) => each.engine === id);
       const tokens = running.reduce((sum, each) => sum + each.tokens, call.tokens);
       if (running.length < window && (running.length === 0 || tokens <= GATE * capacity)) return id;
@@ -116,27 +117,28 @@ it('places as the plain statement of it does, in random worlds', () => {
     for (const id of engines) {
       const facts = { window: dice.int(1, 3), capacity: dice.int(500, 3_000) };
       desk.join(id, facts);
-      model.engines.set(id, { ...facts, up: true });
+      model.engines.set(id, { ...facts, lostAtMs: Infinity });
     }
     for (let n = 0; n < 60; n += 1) {
       desk.nowMs += dice.pick([0, dice.int(1, 150)]);
       const before = desk.log.length;
       const running = model.calls.filter((call) => call.engine !== undefined);
       const engine = dice.pick(engines);
-      const { window, capacity, up } = model.engines.get(engine)!;
+      const { window, capacity, lostAtMs } = model.engines.get(engine)!;
+      const up = lostAtMs === Infinity;
       if (dice.chance(0.06) && up) {
-        model.lose(engine);
+        model.lose(engine, desk.nowMs);
         desk.tell(lost(engine));
       } else if (!up && dice.chance(0.4)) {
-        model.engines.get(engine)!.up = true;
+        model.engines.get(engine)!.lostAtMs = Infinity;
         desk.join(engine, { window, capacity });
       } else if (running.length > 0 && dice.chance(0.45)) {
         const { id } = dice.pick(running);
         model.end(id, desk.nowMs);
         desk.finish(id);
       } else if (model.calls.length > 0 && dice.chance(0.08)) {
-        const { id } = dice.pick(model.calls);
-        model.end(id, desk.nowMs);
+        const { id, engine: on } = dice.pick(model.calls);
+        model.end(id, Math.min(desk.nowMs, on === undefined ? Infinity : model.engines.get(on)!.lostAtMs));
         desk.tell(cancelled(id));
       } else {
         const [program, tokens] = [`p${dice.int(0, 5)}`, dice.int(1, 1_500)];

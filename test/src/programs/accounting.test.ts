@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Millis } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
-import { cancelled, ended, finished, progressed, started, woke } from '../../support/core-events.js';
+import { cancelled, ended, finished, lost, progressed, started, woke } from '../../support/core-events.js';
 
 /** A desk with one wide engine. */
 function openDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
@@ -84,6 +84,16 @@ describe('attained service', () => {
     if (how === 'lost') desk.fail('a', 'lost');
     else desk.tell(cancelled('a'));
     expect(desk.program('p')).toMatchObject({ serviceMs: 250, outputTokens: 12, activeCalls: 0 });
+  });
+
+  it('does not charge the time for which a call hangs on an engine that was found down', () => {
+    const desk = openDesk();
+    desk.arrive('a', { program: 'p' });
+    desk.pass(250);
+    desk.tell(lost('A'));
+    desk.pass(120_000);
+    desk.fail('a', 'lost');
+    expect(desk.program('p').serviceMs).toBe(250);
   });
 
   it('does not charge a call that was cancelled while it waited', () => {
