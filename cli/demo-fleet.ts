@@ -40,7 +40,6 @@ export class DemoFleet implements Demo {
       stream: true,
       identity: 'maitred',
       seed: this.#fleets,
-      salt: true,
       ignoreEos: true,
       recordedAnswers: false,
       connections: 256,

@@ -16,10 +16,8 @@ export interface Style {
   readonly api: LoadApi;
   readonly words: Words;
   readonly template: Template;
-  /** Makes the texts of this run and target differ from those of others. */
+  /** Makes the texts of this run and target differ from those of others, recorded ones too. */
   readonly salt: string;
-  /** Whether the salt also precedes recorded texts. */
-  readonly isSalted: boolean;
   readonly recordedAnswers: boolean;
   readonly offersTools: boolean;
 }
@@ -98,8 +96,7 @@ export class Conversations {
     }
     const waiting = [...calls];
     for (const { role, content, tool } of messages) {
-      const isFirst = last === undefined;
-      const text = isFirst && this.style.isSalted ? `[${this.style.salt}]\n${content}` : content;
+      const text = last === undefined ? `[${this.style.salt}]\n${content}` : content;
       if (role !== 'tool') {
         // An API requires the results directly after the calls.
         last = this.#noResults(last, waiting.splice(0));

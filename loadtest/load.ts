@@ -26,8 +26,6 @@ export interface LoadOptions {
   readonly apiKey?: string | undefined;
   /** Seed of all randomness, except names on the wire. */
   readonly seed: number;
-  /** Begins every conversation with words unique to the run, so that no cache has it. */
-  readonly salt: boolean;
   /** Requests answers of exactly the wanted length, from targets that support that. */
   readonly ignoreEos: boolean;
   /** Continues from the recorded answers of a trace, not from the target's. */

@@ -48,16 +48,14 @@ export class Run {
   ) {
     const { options, observer, meter, now, targets, ready } = around;
     const runId = randomUUID();
-    // Otherwise a run would find its texts in the engine's cache, from the run before.
-    const isSalted = options.salt || index > 0;
     // The clock began with the first run.
     this.#startMs = index === 0 ? 0 : now();
     this.players = targets.map((target, at) => {
       const { facts, words, template, offersTools } = ready[at] as Readiness;
       const { recordedAnswers } = options;
-      // Two targets may lead to the same engine, which would find a twin's text in its cache.
-      const salt = `${at}${isSalted ? `-${runId.slice(0, 8)}` : ''}`;
-      const style = { api: target.api, words, template, salt, isSalted, recordedAnswers, offersTools };
+      // An engine would find texts of an earlier run in its cache, or of a twin if it is behind both targets.
+      const salt = `${at}-${runId.slice(0, 8)}`;
+      const style = { api: target.api, words, template, salt, recordedAnswers, offersTools };
       const { model, ignoresEos: isExact, alone } = facts;
       return new Player({ index: at, run: index, target, model, isExact, style, alone, options, runId, observer, meter, now, fault: (error) => this.#fault(error) }); // prettier-ignore
     });

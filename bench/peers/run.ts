@@ -62,11 +62,10 @@ function startTarget({ load: { speed }, target, router }: RunChoice, engines: re
     : startGateway({ policy: target === 'fcfs-window' || target === 'pass-through' ? target : 'plas', engines, speed });
 }
 
-/** All targets get the same identity of programs, in the router's own header and field. Real engines keep contexts of earlier runs. */
-const loadArgs = ({ load, seed, engine }: RunChoice, url: string): string[] => [
+/** All targets get the same identity of programs, in the router's own header and field. */
+const loadArgs = ({ load, seed }: RunChoice, url: string): string[] => [
   ...['load', '--target', `${url}/v1`, ...load.args, '--gap-max', '60s', '--speed', `${load.speed}`],
   ...['--identity', 'vllm-router', '--seed', `${seed}`, '--quiet', '--json', '-'],
-  ...(engine.length > 0 ? ['--salt'] : []),
 ];
 
 export function resultOf(

@@ -70,7 +70,6 @@ export class Agents {
       gapMsMax: Infinity,
       model: MODEL,
       seed: 0,
-      salt: false,
       ignoreEos: true,
       recordedAnswers: false,
       connections: concurrency,

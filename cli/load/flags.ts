@@ -17,7 +17,6 @@ export interface LoadFlags extends SourceFlags<readonly number[]> {
   readonly model?: string;
   readonly key?: string;
   readonly seed: number;
-  readonly salt: boolean;
   readonly ignoreEos: boolean;
   readonly recordedAnswers: boolean;
   readonly timeout: number;
@@ -57,7 +56,6 @@ export function addLoadOptions(command: Command): Command {
     .option('--model <name>', 'name of the model (default: the first that the target lists)')
     .option('--key <variable>', 'environment variable that holds the API key')
     .option('--seed <number>', 'seed of all randomness', wholeFrom(0, SEED_MAX), 0)
-    .option('--salt', 'begin every conversation with words unique to this run, so that no cache hits', false)
     .option('--no-ignore-eos', 'let the model end its answers early')
     .option('--recorded-answers', 'continue from the recorded answers instead of the target’s', false)
     .addOption(

@@ -38,10 +38,8 @@ export async function readLoads(command: Command, flags: LoadFlags, faults: Faul
   const source = await readSource(command, flags, 'words', faults);
   const { rate: rates = [], concurrency: counts = [] } = flags;
   const isSweep = rates.length + counts.length > 1;
-  // Otherwise a load would find its texts in the engine's cache, from the load before.
-  const common = { ...flags, salt: flags.salt || isSweep };
   const load = (one: Pick<Values, 'rate' | 'concurrency'>): Load => {
-    const own = { ...common, rate: one.rate, concurrency: one.concurrency };
+    const own = { ...flags, rate: one.rate, concurrency: one.concurrency };
     const arrivals = readArrivals(command, own, source, ONE_BY_ONE);
     const options = optionsOf(own, source, arrivals, apiKey);
     return {
@@ -136,7 +134,6 @@ function settingsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, p
     identity: flags.identity,
     model: flags.model ?? null,
     seed: flags.seed,
-    salt: flags.salt,
     ignore_eos: flags.ignoreEos,
     recorded_answers: flags.recordedAnswers,
     timeout_seconds: flags.timeout / 1000,

@@ -77,7 +77,7 @@ describe('maitred load', () => {
       ),
       expect.stringMatching(/^At 900 a second: no certain difference/),
     ]);
-    const first = { settings: { rate_per_second: 500, salt: true }, targets: [{ programs: 4 }, { programs: 4 }] };
+    const first = { settings: { rate_per_second: 500 }, targets: [{ programs: 4 }, { programs: 4 }] };
     expect(JSON.parse(out)).toMatchObject({ complete: true, loads: [first, { settings: { rate_per_second: 900 } }] });
   });
 

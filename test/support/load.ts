@@ -20,7 +20,6 @@ export const OPTIONS: LoadOptions = {
   stream: true,
   identity: 'none',
   seed: 0,
-  salt: false,
   ignoreEos: true,
   recordedAnswers: false,
   connections: 4096,

@@ -41,8 +41,8 @@ describe('the comparison of two documents', () => {
   });
 
   it('is refused for unequal loads, and names what differs', () => {
-    expect(() => compared({}, { settings: { rate_per_second: 4, salt: true } })).toThrow(
-      new ComparisonError('the loads differ: rate_per_second 2 -> 4, salt - -> true'),
+    expect(() => compared({}, { settings: { rate_per_second: 4, stream: true } })).toThrow(
+      new ComparisonError('the loads differ: rate_per_second 2 -> 4, stream - -> true'),
     );
   });
 
