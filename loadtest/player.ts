@@ -34,6 +34,9 @@ export class Player {
   readonly underWay = new Map<object, () => void>();
   promptTokensWanted = 0;
   promptTokensCounted = 0;
+  /** Calls that broke off, of all that were sent. */
+  broken = 0;
+  sent = 0;
   #free: number;
   readonly #waiting: (() => void)[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();

@@ -22,6 +22,8 @@ export type TargetFacts = Readiness['facts'] & {
   readonly promptTokensCounted: number;
   /** When it went away, in milliseconds after the beginning; undefined: it stayed, or came back. */
   readonly goneMs: number | undefined;
+  /** Events and calls at a gateway during the run that were not of it. */
+  readonly disturbances: readonly string[];
 };
 
 /**

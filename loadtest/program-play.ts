@@ -105,6 +105,7 @@ class ProgramPlay {
       }
     });
     this.player.exchanges.add(exchange);
+    this.player.sent += 1;
   }
 
   #answered(index: number, sent: Sent, outcome: Outcome): void {
@@ -116,6 +117,7 @@ class ProgramPlay {
       this.#conversations.answered(index, { ...outcome.answer, outputTokens: record.outputTokens });
       for (const next of this.#run.completed(index, record.promptTokens, record.outputTokens)) this.#plan(next);
     } else this.#run.failed(index, record.outcome);
+    if (record.outcome === 'broken_stream' || record.outcome === 'http_5xx') this.player.broken += 1;
     if (this.#run.open === 0) this.#end();
   }
 

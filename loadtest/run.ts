@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { Source } from '../sim/index.js';
 import type { AgentProgram, Arrivals } from '../workloads/index.js';
+import type { Watch } from './disturbance.js';
 import type { LoadOptions, LoadObserver } from './load.js';
 import type { Meter } from './meter.js';
 import { Player, TIMER_MS_MAX } from './player.js';
@@ -20,6 +21,8 @@ export interface Surroundings {
   readonly observer: LoadObserver;
   readonly targets: readonly Target[];
   readonly ready: readonly Readiness[];
+  /** One for each target. */
+  readonly watches: readonly Watch[];
   readonly fitting: Fitting;
   readonly meter: Meter;
   /** Milliseconds since the first run began. */

@@ -10,6 +10,7 @@ import {
   type LoadObserver,
   type LoadProgramRecord,
 } from './load.js';
+import { watch } from './disturbance.js';
 import { Meter } from './meter.js';
 import type { Player } from './player.js';
 import { preflight, type Readiness } from './preflight.js';
@@ -34,6 +35,7 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     for (const target of opened.slice(-urls.length)) looks.push(await preflight(target, options, signal));
     const alone = baselineOf(looks.map(({ facts }) => facts.alone));
     const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
+    const watches = await Promise.all(targets.map((target, at) => watch(target, looks[at]?.facts.policy)));
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
     const { onWarning } = options;
     if (onWarning !== undefined)
@@ -45,7 +47,7 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
         if (warning !== undefined) onWarning(warning);
     const began = performance.now();
     const reach = new Reach(observer);
-    const around = { options, observer: reach, targets, ready, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
+    const around = { options, observer: reach, targets, ready, watches, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
     return await new Runs(around, reach).play(signal);
   } finally {
     await Promise.all(opened.map((target) => target.close()));
@@ -166,24 +168,31 @@ class Runs {
     });
   }
 
-  #summary(complete: boolean) {
-    const { options, ready, fitting, meter, now } = this.around;
-    const generator = meter.stop();
-    const targets = ready.map(({ facts }, index) => {
-      const sum = (of: (player: Player) => number) => this.#sum(({ players }) => players.slice(index, index + 1).reduce((all, player) => all + of(player), 0)); // prettier-ignore
+  async #summary(complete: boolean) {
+    const { options, ready, watches, fitting, meter, now } = this.around;
+    const [generator, elapsedMs] = [meter.stop(), now()];
+    const players = this.#runs.flatMap((run) => run.players);
+    const sum = (of: readonly Player[], name: 'promptTokensWanted' | 'promptTokensCounted' | 'sent' | 'broken') =>
+      of.reduce((all, player) => all + player[name], 0);
+    const ofTarget = async (facts: Readiness['facts'], index: number) => {
+      const own = players.filter(({ stage }) => stage.index === index);
+      // Both targets may be one gateway.
+      const there = players.filter(({ stage }) => stage.target.url === facts.url);
       return {
         ...facts,
-        promptTokensWanted: sum((player) => player.promptTokensWanted),
-        promptTokensCounted: sum((player) => player.promptTokensCounted),
+        promptTokensWanted: sum(own, 'promptTokensWanted'),
+        promptTokensCounted: sum(own, 'promptTokensCounted'),
         goneMs: this.reach.goneMs(index),
+        disturbances: (await watches[index]?.(sum(there, 'sent'), sum(own, 'broken'))) ?? [],
       };
-    });
+    };
+    const targets = await Promise.all(ready.map(({ facts }, index) => ofTarget(facts, index)));
     const programsTooLong = fitting.misses.size;
     const isTooMany = this.#runs.some((run) => run.isTooMany);
     return {
       startedAt: this.#startedAt,
       /** On the clock of the records, which starts at 0. */
-      elapsedMs: now(),
+      elapsedMs,
       /** False when it was stopped before its last program had ended. */
       complete,
       /** Those that are whole. */

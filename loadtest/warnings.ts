@@ -44,11 +44,14 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
 }
 
 function ofTarget(target: TargetFacts, { ignoreEos, timeScale }: Ran['options']): string[] {
-  const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted, waitedMs } = target;
+  const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted, waitedMs, disturbances } =
+    target;
   const speed = speedWarning(target, timeScale);
   const warnings = speed === undefined ? [] : [speed];
   if (waitedMs > LATE_MS)
     warnings.push(`${url} was busy before the run: a call waited ${ms(waitedMs)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore
+  if (disturbances.length > 0)
+    warnings.push(`At ${url}, during the run: ${disturbances.join('; ')}. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
   if (!isExact) {
     const how = { tokenize: 'by its tokenizer', usage: 'by the usage of a few calls', guess: 'at one token per word' }; // prettier-ignore
     warnings.push(`Prompt lengths for ${url} are approximate, ${how[tokenizer]}.`);

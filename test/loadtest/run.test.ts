@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { LoadOptions } from '../../loadtest/index.js';
 import { describe, expect, it } from 'vitest';
 import { baselineOf } from '../../loadtest/calibrate.js';
@@ -188,6 +189,34 @@ describe('the speed of a run', () => {
     expect(speedWarning({ url: 'http://e', speed: undefined }, 8)).toMatch(
       /^http:\/\/e tells no speed of its engine: /,
     );
+  });
+});
+
+describe('a disturbed run', () => {
+  it('is told by what the gateway says of itself: engines that left, and calls of others', async () => {
+    const engines = [await engine(), await engine()];
+    const { url, chat, engines: rows, post } = await world(engines);
+    const [{ id } = { id: '' }] = await rows();
+    const run = async (...meanwhile: (() => Promise<unknown>)[]) => {
+      const options = { targets: [url], programs: () => [chain('c', 2, { gapMs: 700_000 })], timeScale: 2000 };
+      const { summary } = await load({ ...options, onProgress: () => void meanwhile.shift()?.() });
+      return summary.warnings;
+    };
+    expect(await run()).toEqual([]);
+    expect(await run(() => post(`/engines/${id}/drain`, {}), () => chat({ model: 'llama-3.1-8b' }))).toEqual([
+      `At ${url}, during the run: ${id} is draining; 1 call came from others. The figures are not of this load alone: repeat it undisturbed.`,
+    ]); // prettier-ignore
+  });
+
+  it('is told by calls that broke off where the gateway tells nothing without its token', async () => {
+    let isGoing = false;
+    const leaves = (response: ServerResponse) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(PART, () => response.destroy());
+    const broken = await front(await engine(), (path) => (isGoing && path.includes('chat') ? leaves : undefined));
+    const { url } = await world([{ url: broken }], { admin: { token: 'secret-token' } });
+    const programs = () => ((isGoing = true), singles(2));
+    const { summary } = await load({ targets: [url], programs });
+    expect(summary.targets[0]?.disturbances).toEqual(['2 calls broke off, as when an engine leaves']);
   });
 });
 

@@ -20,6 +20,7 @@ const FACTS = BOTH.map((url) => ({
     promptTokensWanted: 10,
     promptTokensCounted: 10,
     goneMs: undefined,
+    disturbances: [],
   },
 }));
 
