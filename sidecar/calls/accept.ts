@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { callId, type EngineId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
-import { BUDGET_HEADER, budgetOf, exceeded, leftOf } from './budget.js';
+import { BUDGET_HEADER, budgetOf, exceeded, leftOf, nearing, warning } from './budget.js';
 import { Call } from './call.js';
 import { checkOurHeaders } from './client-headers.js';
 import { readDeclaration } from './declaration.js';
+import { withNote } from './note.js';
 import type { BatchLine, CallSpec } from './spec.js';
 import { askOthers } from '../cluster/ask.js';
 import type { Context } from '../context.js';
@@ -76,13 +77,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     context.cluster === undefined
       ? { identity: own }
       : await askOthers(context, context.cluster, asked, before !== undefined);
-  const { driver } = context;
-  const { label, program } = identity;
-  const bounds = valueOf(headers, BUDGET_HEADER);
-  const budget = budgetOf(context.config, { tenant, workflow }, bounds, () => {
-    const row = driver.scheduler.views.program(program);
-    return row && { ...row, repeats: context.repeats.of(program) };
-  });
+  const { over, note, ...bounds } = boundsOf(context, { tenant, workflow, identity, headers, raw, api });
   const { engine, promptTokens } = demandOf(context, tenant, facts);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
@@ -92,7 +87,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     search,
     tenant,
     identity,
-    budgetLeft: leftOf(budget),
+    ...bounds,
     elsewhere,
     facts: withoutBody(facts),
     engine: engine ?? (line?.isBackground === true ? partOf(context, facts.model, line.engine) : undefined),
@@ -108,13 +103,33 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     raw,
     keys,
     held,
-    fields: api.usageFields?.(body) ?? {},
+    fields: { ...api.usageFields?.(body), ...note },
     trace: context.tracing?.begin(tenant, identity, headers),
   };
   const call = new Call(spec, request, response, context);
-  const overBudget = exceeded(budget, label, bounds);
-  if (overBudget === undefined) call.start();
-  else call.refuse(overBudget);
+  if (over === undefined) call.start();
+  else call.refuse(over);
+}
+
+/** The budget of its program: what is left, whether it is over, and a note that tells the model of its end. */
+function boundsOf(
+  { config, driver, known, repeats }: Context,
+  asked: Pick<CallSpec, 'tenant' | 'workflow' | 'identity' | 'headers' | 'raw' | 'api'>,
+) {
+  const { program, label } = asked.identity;
+  const text = valueOf(asked.headers, BUDGET_HEADER);
+  const budget = budgetOf(config, asked, text, () => {
+    const row = driver.scheduler.views.program(program);
+    return row && { ...row, repeats: repeats.of(program) };
+  });
+  const near = nearing(budget, config.budget.warnAt, known.of({ id: program, removed: undefined }));
+  const note = near.length === 0 ? undefined : withNote(asked.raw, asked.api.list, warning(near));
+  return {
+    budgetLeft: leftOf(budget),
+    warned: note === undefined ? [] : near,
+    note,
+    over: exceeded(budget, label, text),
+  };
 }
 
 /** The engine of a line's part, if it serves the model. */

@@ -7,7 +7,7 @@ export const BUDGET_HEADER = 'x-maitred-budget';
 const FORM =
   "'tokens=N, calls=N, engine-seconds=N, repeats=N', each at most once, with whole numbers from 1 to 1000000000000";
 
-type Bound = 'tokens' | 'calls' | 'engineSeconds' | 'repeats';
+export type Bound = 'tokens' | 'calls' | 'engineSeconds' | 'repeats';
 
 export type Spender = Pick<ProgramView, 'promptTokens' | 'outputTokens' | 'callsTotal' | 'serviceMs'> & {
   /** Answers in a row that asked for the same tool calls. */
@@ -57,15 +57,24 @@ type Budget = Readonly<ReturnType<typeof budgetOf>>;
 export const leftOf = (uses: Budget): string | undefined =>
   uses.map(({ name, used, limit }) => `${name}=${Math.max(0, Math.ceil(limit - used) - (name === 'calls' ? 1 : 0))}`).join(', ') || undefined; // prettier-ignore
 
+const figuresOf = ({ used, limit, unit }: Budget[number]) =>
+  `${[used, limit].map((value) => Math.floor(value).toLocaleString('en-US')).join(' of ')} ${unit}`;
+
+/** The bounds that are near, and of which the program's model has not been told. */
+export const nearing = (uses: Budget, warnAt: number | null, program: { readonly warned: ReadonlySet<Bound> } | undefined): Budget =>
+  warnAt === null ? [] : uses.filter(({ key, used, limit }) => used >= Math.min(warnAt * limit, limit - 1) && program?.warned.has(key) !== true); // prettier-ignore
+
+export const warning = (near: Budget): string =>
+  `[Note by the gateway: further calls of this task will be refused. It has used ${near.map(figuresOf).join(', and ')}. Finish now with what you have.]`;
+
 /** Calls under way finish, so a program may end above its bound by as much as they take. @param text the call's header */
 export function exceeded(uses: Budget, label: string, text: string | undefined): GatewayError | undefined {
   const over = uses.find(({ used, limit }) => used >= limit);
   if (over === undefined) return undefined;
   const setBy = readHeader(text)[over.name] === over.limit ? `the header ${BUDGET_HEADER}` : "the gateway's operator (budget)"; // prettier-ignore
-  const figures = [over.used, over.limit].map((value) => Math.floor(value).toLocaleString('en-US'));
   return new GatewayError(
     'budget_exceeded',
-    `The program ${JSON.stringify(label)} has used its budget: ${figures[0]} of ${figures[1]} ${over.unit}. The bound is set by ${setBy}.`,
+    `The program ${JSON.stringify(label)} has used its budget: ${figuresOf(over)}. The bound is set by ${setBy}.`,
   );
 }
 

@@ -2,6 +2,7 @@ import type { Span } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from './active.js';
+import type { Bound } from './budget.js';
 import type { readDeclaration } from './declaration.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
@@ -39,6 +40,8 @@ export interface CallSpec extends Readonly<ReturnType<typeof readDeclaration>> {
   readonly identity: Identity;
   /** The rest of its program's budget when it arrived; undefined: it has none. */
   readonly budgetLeft: string | undefined;
+  /** The bounds of which it tells its model. */
+  readonly warned: readonly { readonly key: Bound }[];
   /** Its program as other gateways know it; undefined: they know nothing new. */
   readonly elsewhere: Elsewhere | undefined;
   readonly facts: RequestFacts;

@@ -33,6 +33,10 @@ export const budget = z.strictObject({
   calls: note(BOUND.calls.default(null), 'Most calls of one program.'),
   engineSeconds: note(BOUND.engineSeconds.default(null), 'Most seconds of engine time of one program.'),
   repeats: note(BOUND.repeats.default(null), 'Most answers in a row that ask for the same tool calls.'),
+  warnAt: note(
+    z.number().min(0.1).max(1).nullable().default(null),
+    'Share of a bound from which on the model is told once, at the end of a request (OPERATIONS.md).',
+  ),
   tenants: note(boundsBy(name), 'Bounds by tenant, as `{lab: {calls: null}}`; `x-maitred-budget` only lowers them.'),
   workflows: note(boundsBy(className), 'Lower bounds for an `x-maitred-workflow`, as `{crawl: {calls: 50}}`.'),
 });

@@ -1,5 +1,5 @@
 import type { Dispatch, Millis, ProgramGone, ProgramId, ProgramView } from '../../src/index.js';
-import { BUDGET_HEADER } from '../calls/budget.js';
+import { BUDGET_HEADER, type Bound } from '../calls/budget.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport, CallSpec } from '../calls/spec.js';
 import { valueOf } from '../identity/claims.js';
@@ -18,6 +18,8 @@ export class Told {
   engine: string | undefined;
   /** The headers of its last call. */
   budget: string | undefined;
+  /** The bounds of which its model has been told. */
+  readonly warned = new Set<Bound>();
   workflow: string | undefined;
   /** Of its calls that have ended here. */
   readonly tokens = { prompt: 0, output: 0 };
@@ -85,12 +87,16 @@ export class KnownPrograms implements Observer {
     if (told !== undefined) told.isAnswered = false;
   }
 
-  ended({ spec }: { readonly spec: object }, { usage, outcome }: Pick<CallReport, 'usage' | 'outcome'>): void {
+  ended(
+    { spec }: { readonly spec: Pick<CallSpec, 'warned'> },
+    { usage, outcome }: Pick<CallReport, 'usage' | 'outcome'>,
+  ): void {
     const told = this.#toldBy.get(spec);
     this.#toldBy.delete(spec);
     if (told === undefined) return;
     told.activeCalls -= 1;
     told.isAnswered = outcome === 'completed';
+    if (told.isAnswered) for (const { key } of spec.warned) told.warned.add(key);
     told.tokens.prompt += usage?.promptTokens ?? 0;
     told.tokens.output += usage?.outputTokens ?? 0;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { budgetOf, exceeded, type Spender } from '../../../sidecar/calls/budget.js';
+import { withNote } from '../../../sidecar/calls/note.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import type { TenantId } from '../../../src/index.js';
 import {
@@ -9,6 +10,7 @@ import {
   fakeEngine,
   named,
   recording,
+  replies,
   world,
   type FakeEngine,
   type Got,
@@ -214,6 +216,55 @@ describe('the budget of a program', () => {
     expect([await status(), await status(), await status()]).toEqual([200, 200, 200]);
     const over = await chat({}, named('p'));
     expect([over.status, over.text.includes('3 of 3 equal requests for tools in a row')]).toEqual([403, true]);
+  });
+
+  it('is told to the model once before its end, at the end of a request that is answered', async () => {
+    let refuses = false;
+    const answers = completion(USED);
+    const { chat, engine } = await lone(
+      (response, seen, request) => (refuses ? replies(400, {}) : answers)(response, seen, request),
+      { budget: { tokens: 700, warnAt: 0.5, calls: 30 } },
+    );
+    const lastOf = ({ body }: { body: Buffer }) => (JSON.parse(String(body)) as { messages: { content: string }[] }).messages.at(-1)!.content; // prettier-ignore
+    const ask = async (headers = named('p')) => {
+      await chat({ messages: [{ role: 'user', content: 'go' }] }, headers);
+      return lastOf(engine.seen.at(-1)!).replace('go', '').trim();
+    };
+    expect([await ask(), await ask(), await ask()]).toEqual(['', '', '']);
+    refuses = true;
+    const note =
+      '[Note by the gateway: further calls of this task will be refused. It has used 360 of 700 tokens. Finish now with what you have.]';
+    expect(await ask()).toBe(note);
+    refuses = false;
+    expect([await ask(), await ask()]).toEqual([note, '']);
+    expect(await ask(budget('calls=1', 'q'))).toContain('0 of 1 calls');
+    expect(await ask(named('r'))).toBe('');
+  });
+
+  it.each([
+    ['chat', 'messages', { role: 'tool', content: 'ok' }, { content: 'ok\n\nN' }],
+    ['chat', 'messages', { role: 'user', content: [{ type: 'image_url' }] }, { content: [{ type: 'image_url' }, { type: 'text', text: 'N' }] }], // prettier-ignore
+    ['messages', 'messages', { role: 'user', content: [{ type: 'tool_result' }] }, { content: [{ type: 'tool_result' }, { type: 'text', text: 'N' }] }], // prettier-ignore
+    ['responses', 'input', { role: 'user', content: [{ type: 'input_text', text: 'go' }] }, { content: [{ type: 'input_text', text: 'go' }, { type: 'input_text', text: 'N' }] }], // prettier-ignore
+    ['responses', 'input', { type: 'function_call_output', output: 'ok' }, { output: 'ok\n\nN' }],
+    ['chat', 'messages', { role: 'assistant', content: 'so' }, undefined],
+    ['chat', 'messages', { role: 'user', content: ['so'] }, undefined],
+    ['responses', 'input', { type: 'item_reference' }, undefined],
+  ])('is told in %s at the end of %s: %j', (_, list, last, changed) => {
+    const raw = Buffer.from(JSON.stringify({ [list]: [{ role: 'user', content: 'a' }, last] }));
+    const noted = changed && {
+      [list]: [
+        { role: 'user', content: 'a' },
+        { ...last, ...changed },
+      ],
+    };
+    expect(withNote(raw, list, 'N')).toEqual(noted);
+  });
+
+  it('is told in a text alone, and not where no list is', () => {
+    const raw = Buffer.from('{"input":"go"}');
+    expect(withNote(raw, 'input', 'N')).toEqual({ input: 'go\n\nN' });
+    expect(withNote(raw, undefined, 'N')).toBeUndefined();
   });
 
   it('counts engine time', () => {

@@ -8,6 +8,7 @@ const spec = (program: string, model: string, more: Partial<CallSpec> = {}) =>
     identity: { program, source: 'user', thread: '' },
     facts: { model },
     headers: {},
+    warned: [],
     ...more,
   }) as unknown as CallSpec;
 const engine = 'e' as EngineId;
