@@ -87,7 +87,7 @@ function raised(plan: Plan): string {
   if (plan.searched === 'concurrency') return `: ${more(plan)}`;
   if (plan.searched !== undefined) return '.';
   if (arrivals?.type === 'closed' && arrivals.concurrency >= plan.programs)
-    return `: all programs ran at the same time: run again with --programs ${Math.min(PROGRAMS_MAX, STEADY * arrivals.concurrency)}.`;
+    return `. All programs ran at the same time: run again with --programs ${Math.min(PROGRAMS_MAX, STEADY * arrivals.concurrency)}.`;
   // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
   return `: ${auto(loadsOf(plan).axis, 'loads at which they do')}`;
 }

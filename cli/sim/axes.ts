@@ -46,6 +46,8 @@ export type Searched = (typeof SEARCHED)[number];
 /** Settings of the scheduler, which has none under pass-through. */
 export const SCHEDULED = ['window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const satisfies readonly Axis[]; // prettier-ignore
 
+export const flagOf = (axis: Axis): string => `--${axis.replace('G', '-g')}`;
+
 /** Whether it is for the operator of a gateway to set. */
 export const isChoice = (axis: Axis): boolean => !CIRCUMSTANCES.some((each) => each === axis);
 

@@ -80,7 +80,7 @@ function changeOf(
   { isExact }: Plan,
   all: readonly RunReport[],
   { first, other }: Comparison,
-  { program_seconds, ttft_seconds }: Ratios,
+  { program_seconds, ttft_seconds, seconds_per_token }: Ratios,
 ): Omit<Change, 'name' | 'against'> {
   const runs = [first, other].map((variant) => all.filter((run) => run.variant === variant));
   const two = <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T];
@@ -88,6 +88,7 @@ function changeOf(
   return {
     programs: program_seconds,
     firstToken: ttft_seconds,
+    perToken: seconds_per_token.mean,
     counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
     firstTokenP99Seconds: two((own) => meanOf(own.map(({ ttft_seconds: { p99 } }) => p99))),
     cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),

@@ -80,18 +80,22 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
   const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : Math.max(PAIRS_LAST, enough))));
   const count = Math.min(wanted, Math.floor(RUNS_MAX / plan.variants.length));
-  if (plan.isExact || count <= plan.seeds.length) return undefined;
-  const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
-  return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with --seed 1..${count}.`; // prettier-ignore
+  const steady = steadyOf(plan, runs);
+  const longer = steady === undefined ? '' : ` --programs ${steady}`;
+  if (!plan.isExact && count > plan.seeds.length) {
+    const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
+    return `Too few seeds${longer === '' ? '' : ' and programs'} to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with --seed 1..${count}${longer}.`; // prettier-ignore
+  }
+  return longer === '' ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with${longer}.`; // prettier-ignore
 }
 
-/** A longer run of a number at a time, where differences are small: programs at the beginning or the end decide them. */
-export function steadyOf(plan: Plan, runs: readonly RunReport[]): string | undefined {
+/** Programs of a longer run of a number at a time, where differences are small: those at the beginning or the end decide them. */
+export function steadyOf(plan: Plan, runs: readonly RunReport[]): number | undefined {
   const { axis, values: [load = 0, ...others] } = loadsOf(plan); // prettier-ignore
   const enough = Math.min(PROGRAMS_MAX, STEADY * load);
   if (axis === 'rate' || others.length > 0 || load >= plan.programs || enough <= plan.programs) return undefined;
   const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean);
-  const isSame = ratios.every((ratio) => verdictOf(ratio, plan.margin) === 'same');
+  const isSame = ratios.every((ratio) => ratio.low !== null && verdictOf(ratio, plan.margin) === 'same');
   const isLarge = ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL));
-  return isSame || isLarge ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs ${enough}.`; // prettier-ignore
+  return isSame || isLarge ? undefined : enough;
 }

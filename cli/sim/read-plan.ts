@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { KEEPS_UP_PROGRAMS_MIN } from '../../loadtest/report/index.js';
 import { integer } from '../../text/index.js';
 import { hostOf, type HostOptions, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES, type PolicyName } from '../../src/index.js';
@@ -12,6 +13,7 @@ import {
   type Axis,
   CIRCUMSTANCES,
   combinationsOf,
+  flagOf,
   isChoice,
   SCHEDULED,
   SEARCHED,
@@ -53,6 +55,10 @@ export async function readPlan(
   const { rate, concurrency } = first;
   const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
   if (searched === 'engines' && arrivals.type !== 'open') command.error('--engines auto needs a --rate, which that many sustain'); // prettier-ignore
+  if (searched !== undefined && searched !== 'concurrency' && (flags.programs ?? Infinity) < KEEPS_UP_PROGRAMS_MIN)
+    command.error(
+      `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer cannot tell what is sustained`,
+    );
   const isFaultless = (flags.conditions ?? []).every(({ conditions }) => Object.keys(conditions).length === 0);
   const isExact = arrivals.type === 'trace' && isFaultless;
   const every = flags.seed ?? (searched === undefined ? [0] : searchSeeds(combinationsOf(lists).length));
@@ -62,9 +68,7 @@ export async function readPlan(
   const programs = countOf(flags, source, arrivals);
   const vain = SCHEDULED.find((name) => (flags[name]?.length ?? 0) > 1);
   if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
-    command.error(
-      `--${vain.replace('G', '-g')}: its values are all the same under pass-through, which schedules nothing`,
-    );
+    command.error(`${flagOf(vain)}: its values are all the same under pass-through, which schedules nothing`);
   for (const text of vainOf(flags, lists, programs, programsOf(source, arrivals, 0))) complain(text);
   return {
     source,
@@ -108,7 +112,7 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 
 /** Options that change nothing here, in words. */
 function* vainOf(flags: SimFlags, { policy }: Lists, programs: number, some: Iterable<AgentProgram>) {
-  const named = SCHEDULED.filter((name) => flags[name] !== undefined).map((name) => `--${name.replace('G', '-g')}`);
+  const named = SCHEDULED.filter((name) => flags[name] !== undefined).map((name) => flagOf(name));
   if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
   if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)

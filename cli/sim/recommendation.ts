@@ -54,23 +54,39 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
     return told(choice, enginesOf(plan).length > 1 ? [...sustained, ...answer, ...lines] : [...answer, ...sustained, ...lines]); // prettier-ignore
   }
   if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
-  const longer = steadyOf(plan, runs);
-  if (longer !== undefined) return told(0, [longer]);
+  if (isIdle(plan, runs)) return told(0, ['All settings gave the same results: what differs never came into play.']);
   const against = settingOf(plan, 0);
   // Of one axis, a line for each setting follows.
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
+  if (next !== undefined && (choice === 0 || steadyOf(plan, runs) !== undefined)) return told(0, [next + lost]);
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
     const keep = verdicts[0]?.isShort !== true ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence; // prettier-ignore
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
-    const further = isOpen ? `A higher load may show a gain: ${auto(axis, 'one')}` : undefined;
-    return told(0, next === undefined ? [keep + lost, further] : [next + lost]);
+    return told(0, [keep + lost, isOpen ? `A higher load may show a gain: ${auto(axis, 'one')}` : undefined]);
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
   const who = verdict?.prices[verdict.better.indexOf(choice)]?.texts.find((text) => text.includes(' pays: '));
-  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}${lost}`, next]); // prettier-ignore
+  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}${lost}`, equalsOf(plan, runs, choice), next]); // prettier-ignore
+}
+
+/** Whether all settings have the same figures with each seed. */
+const isIdle = ({ variants, seeds }: Plan, runs: readonly RunReport[]): boolean =>
+  new Set(runs.map(({ seed, program_seconds, ttft_seconds }) => JSON.stringify([seed, program_seconds, ttft_seconds]))).size === seeds.length && variants.length > 1; // prettier-ignore
+
+const EQUALS_MAX = 3;
+
+/** The other settings that are neither certainly slower than the chosen one nor faster: a sentence. */
+function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): string | undefined {
+  const equal = plan.variants.flatMap((variant, other) => {
+    const { mean } = compare(plan, runs, { first: choice, other }).ratios.program_seconds;
+    const isEqual = other !== choice && isPossible(variant) && !['sooner', 'later'].includes(verdictOf(mean, plan.margin) ?? ''); // prettier-ignore
+    return isEqual ? [settingOf(plan, other)] : [];
+  });
+  const names = equal.length > EQUALS_MAX ? `${equal.length} others` : equal.join('; ');
+  return equal.length === 0 ? undefined : `It cannot be told apart from ${names}.`;
 }
 
 /** The settings that vary, of one of them. */

@@ -5,7 +5,7 @@ import { DEFAULT_PRESET, SIM_RETENTION_NAMES, type SimRetentionName } from '../.
 import { loadConfig, type Config, type Override } from '../../sidecar/config/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config.js';
-import { AXES, type Axis, type Value, type Values } from './axes.js';
+import { AXES, type Axis, flagOf, type Value, type Values } from './axes.js';
 
 /** A rule for retention that no gateway can be set to, if it is one. */
 export const simRetentionOf = (rule: Value | undefined): SimRetentionName | undefined =>
@@ -50,7 +50,7 @@ export function readScheduling(file?: string, settings: Values = {}, warn = warn
       const value = settings[name];
       return value === undefined || (name === 'retention' && simRetentionOf(value) !== undefined)
         ? []
-        : [{ path: KEYS[name], origin: `--${name}`, text: String(value) }];
+        : [{ path: KEYS[name], origin: flagOf(name), text: String(value) }];
     },
   );
   // Without a file, its name must not come from the environment either.

@@ -7,6 +7,8 @@ export interface Times {
   /** Of times: below 1 is sooner. */
   readonly programs: Readonly<Record<'mean' | 'p50' | 'p99', Ratio>>;
   readonly firstToken: Readonly<Record<'p50' | 'p99', Ratio>>;
+  /** Time over the tokens of a program's answers, where it is known. */
+  readonly perToken?: Ratio;
   /** The p99 of the time to first token, before and after. */
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
@@ -36,7 +38,10 @@ export interface Change extends Times {
  */
 export function headline(change: Change, margin = MARGIN): string {
   const { name, failed, cached } = change;
-  const parts = [programsText(change, margin), firstTokenText(change, margin)];
+  const parts = [
+    [programsText(change, margin), ...perTokenText(change, margin)].join('; '),
+    firstTokenText(change, margin),
+  ];
   if (isWaitAlone(change, margin)) parts.reverse();
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
@@ -49,8 +54,9 @@ export function headline(change: Change, margin = MARGIN): string {
 const isWaitAlone = ({ programs, firstToken: { p50, p99 } }: Change, margin: number): boolean =>
   verdictOf(programs.mean, margin) === 'same' && verdictOf(p50, margin) !== 'sooner' && verdictOf(p99, margin) === 'later'; // prettier-ignore
 
-function programsText({ against, programs, counts, single, sustained = '' }: Change, margin: number): string {
-  const { mean, p50, p99 } = programs;
+function programsText(change: Change, margin: number): string {
+  const { against, programs, single, sustained = '' } = change;
+  const { mean, p50 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
     return `no comparison with ${against}: no program completed in both`;
@@ -58,10 +64,14 @@ function programsText({ against, programs, counts, single, sustained = '' }: Cha
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
   const more = verdict === 'unsure' ? moreOf(mean, margin, 'runs').text : '';
-  const tail = verdictOf(p99, margin) === 'later' ? `, ${tailName(counts.programs)} ${outcomeOf(p99, margin)}` : '';
   // Short programs can gain much that the mean, of a few long ones, does not show.
   const middle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN ? `, p50 ${outcomeOf(p50, margin)}` : ''; // prettier-ignore
-  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}${middle}${verdict === 'later' ? '' : tail}`;
+  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}${middle}${slowerOf(
+    change,
+    margin,
+  )
+    .map((text) => `, ${text}`)
+    .join('')}`;
 }
 
 const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
@@ -74,14 +84,26 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
 /** Of fewer than 100, the p99 is the slowest. */
 const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');
 
-/** The times that are certainly worse, in the words of the headline. */
-export function worseOf(times: Times, margin: number): string[] {
-  const { programs, firstToken, counts } = times;
-  const isLater = (value: Ratio): boolean => verdictOf(value, margin) === 'later';
-  const tail = `program ${tailName(counts.programs)} ${outcomeOf(programs.p99, margin)}`;
+/** The median and the slowest programs where they are certainly slower, unless all are. */
+function slowerOf({ programs: { mean, p50, p99 }, counts }: Times, margin: number): string[] {
+  if (verdictOf(mean, margin) === 'later') return [];
+  const all = [['p50', p50], [tailName(counts.programs), p99]] as const; // prettier-ignore
+  return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
+}
+
+const perTokenText = ({ programs, perToken }: Times, margin: number): string[] =>
+  perToken !== undefined && verdictOf(perToken, margin) === 'later' && verdictOf(programs.mean, margin) !== 'later'
+    ? [`ms/token ${outcomeOf(perToken, margin)}`]
+    : [];
+
+/** The times that are worse, in the words of the headline. @param isTold which times of first tokens are */
+export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => boolean): string[] {
+  const programs = slowerOf(times, margin);
+  const { p50, p99 } = times.firstToken;
   return [
-    ...(isLater(programs.p99) ? [tail] : []),
-    ...([firstToken.p50, firstToken.p99].some(isLater) ? [firstTokenText(times, margin, isLater)] : []),
+    ...(programs.length > 0 ? [`program ${programs.join(', ')}`] : []),
+    ...perTokenText(times, margin),
+    ...([p50, p99].some(isTold) ? [firstTokenText(times, margin, isTold)] : []),
   ];
 }
 

@@ -61,14 +61,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const alike = worthy.filter((each) => timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
   const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
   const [best] = better;
-  const losses = compared
-    .flatMap(({ at, name, sustained, verdict, ratio, isWorn }) => {
-      if (verdict !== 'later' && !(isWorn && verdict === 'unsure')) return [];
-      const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';
-      const text = `${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}${sustained}`;
-      return [{ at, name, text, factor: ratio.ratio ?? 1, texts: [`${name}${text}`] }];
-    })
-    .sort((a, b) => b.factor - a.factor);
+  const losses = lossesOf(compared, margin);
   const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), losses, enough, sentence: `${place}: ${[text, ...folded(losses)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
@@ -79,7 +72,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     // Of many settings the line would be long.
     const priced = tried.length > TOLD_MAX ? [] : tried.filter(({ verdict, ratio }) => verdict !== 'later' && (isExact || ratio.low !== null)); // prettier-ignore
     const worn = priced.flatMap((each) => {
-      const texts = [...priceOf(each, margin).texts, ...lostOf(each)];
+      const texts = [...priceOf(each, margin, true).texts, ...lostOf(each)];
       return tried.length === 1 ? texts : texts.length > 0 ? [`${each.name}: ${texts.join(', ')}`] : [];
     });
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
@@ -105,7 +98,9 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const more = others.length > told.length ? [`${others.length - told.length} more`] : [];
   const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
   const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
-  const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
+  const grows = 'the factor grows with the number of programs';
+  const few = best.sustained === '' ? [] : [`in the others, ${grows}`];
+  const drain = first?.isOverloaded === true ? [`${drained} overloaded, so ${grows}`] : few;
   return say(
     [
       `${gain} ${ratioText(best.ratio)}${best.sustained}`,
@@ -116,6 +111,25 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
       ...more,
     ].join('; '),
   );
+}
+
+interface Judged extends Tried {
+  readonly at: number;
+  readonly ratio: Ratio;
+  readonly verdict: Verdict | undefined;
+  /** Whether it is overloaded, and the first is not. */
+  readonly isWorn: boolean;
+  readonly sustained: string;
+}
+
+function lossesOf(compared: readonly Judged[], margin: number) {
+  const losses = compared.flatMap(({ at, name, sustained, verdict, ratio, isWorn }) => {
+    if (verdict !== 'later' && !(isWorn && verdict === 'unsure')) return [];
+    const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';
+    const text = `${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}${sustained}`;
+    return [{ at, name, text, factor: ratio.ratio ?? 1, texts: [`${name}${text}`] }];
+  });
+  return losses.sort((a, b) => b.factor - a.factor);
 }
 
 /** Times over the first's from which on a gain is too slight to be paid for. */
@@ -140,19 +154,24 @@ function folded(items: readonly { readonly name: string; readonly text: string }
 /** Times its p99 before from which on a kind of program pays: of few programs less is chance. */
 const PAYS = 1.1;
 
-/** Times that are worse, and the kind of program whose slowest wait longer. */
-function priceOf({ p99s, times }: Tried, margin: number): Price {
+/**
+ * Times that are worse, and the kind of program whose slowest wait longer. Much later p99s of first tokens count even
+ * if by chance.
+ * @param isAll whether first tokens that are sooner, or whose p99 is unsure, are told as well
+ */
+function priceOf({ p99s, times }: Tried, margin: number, isAll = false): Price {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
     if (before === null || after === null || after <= PAYS * before) return [];
     return [{ factor: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
   const { p99 } = times.firstToken;
-  const [before, after] = times.firstTokenP99Seconds;
-  // Much later, if by chance, is a price to know of.
-  const isPerhaps = (p99.ratio ?? 0) > FACTOR_MIN && verdictOf(p99, margin) === 'unsure';
-  const perhaps = isPerhaps ? [`first token p99 perhaps later (${number(before)} -> ${number(after)} s)`] : [];
-  const texts = [...worseOf(times, margin), ...perhaps, ...(most === undefined ? [] : [most.text])];
+  const isTold = (value: Ratio) => {
+    const verdict = verdictOf(value, margin);
+    const isPerhaps = value === p99 && verdict === 'unsure' && (isAll || (value.ratio ?? 0) > FACTOR_MIN);
+    return verdict === 'later' || (isAll && verdict === 'sooner') || isPerhaps;
+  };
+  const texts = [...worseOf(times, margin, isTold), ...(most === undefined ? [] : [most.text])];
   return { factor: Math.max(most?.factor ?? 0, p99.ratio ?? 0), texts };
 }
 
@@ -190,7 +209,8 @@ export function breakEvenOf(
   const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
   const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)]);
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
-  if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice) === all ? 'each of these' : `${count(choice)} of these ${all}`}`); // prettier-ignore
+  const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => lowered(each.place)).join(', ')}` : ''; // prettier-ignore
+  if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
   const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that ${sustained}`; // prettier-ignore
@@ -200,6 +220,7 @@ export function breakEvenOf(
   return say(`pays from ${place.replace(UNIT, '')} to ${last}, the highest of these loads that ${sustained}`);
 }
 
+const NAMED_MAX = 3;
 const UNIT = / (a second|at a time)$/;
 
 /** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */

@@ -71,7 +71,7 @@ function problemsOf(
   schemaOf: (path: Path) => z.core.$ZodType | undefined,
 ): Problem[] {
   const path = [...before, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
-  if (issue.code === 'invalid_union') {
+  if (issue.code === 'invalid_union' && !issue.message.startsWith('must ')) {
     // Of several shapes, the one that was meant.
     const meant = issue.errors.find((each) => !each.some((other) => other.path.length === 0 && other.code === 'invalid_type')); // prettier-ignore
     if (meant !== undefined) return meant.flatMap((each) => problemsOf(each, path, schemaOf));

@@ -2,6 +2,7 @@ import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.
 import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
 import { MEASURED, count, derived, ms, name, note } from './note.js';
+import { didYouMean } from './similar.js';
 
 const { policy: ranking, starvation: relief, admission: gating, balancer: placing } = defaults;
 
@@ -54,7 +55,8 @@ export const admission = z
     window: note(
       z
         .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)], {
-          error: 'must be auto, adaptive or a whole number from 1 to 100000',
+          error: ({ input }) =>
+            `must be auto, adaptive or a whole number from 1 to 100000${typeof input === 'string' ? didYouMean(input, ['auto', 'adaptive']) : ''}`,
         })
         .default(gating.window),
       'Calls in flight per engine: the engine’s own limit, else adaptive (`auto`), or a number.',

@@ -55,7 +55,7 @@ function documentOf({
   const mean = b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].map((noise) => [a * noise, b * noise]));
   const later = { ratio: 3, low: 3, high: 3 };
   const ab =
-    mean === undefined ? null : { program_seconds: { mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
+    mean === undefined ? null : { program_seconds: { mean, p50: mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
   const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore
   return { complete, runs: 3, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
 }

@@ -10,6 +10,7 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],
+    ['--workload mixed --rate 1 --window atuo', 'auto'],
   ]);
 
   itRefuses(sim, [
@@ -52,7 +53,7 @@ describe('maitred sim with wrong usage', () => {
     ...['--cv -1', '--cv NaN', '--kv-tokens 0', '--kv-tokens 1e12', '--seed -1', '--seed 1.5', '--seed 4294967296'].map(
       (flag) => `--workload mixed --rate 1 ${flag}`,
     ),
-    ...['--rate auto,1', '--rate auto --rate 1', '--rate auto --engines 1,2', '--rate auto --engines auto', '--engines auto --concurrency 4'].map((flags) => `--workload mixed ${flags}`), // prettier-ignore
+    ...['--rate auto --programs 5', '--rate auto,1', '--rate auto --rate 1', '--rate auto --engines 1,2', '--rate auto --engines auto', '--engines auto --concurrency 4'].map((flags) => `--workload mixed ${flags}`), // prettier-ignore
     '--workload mixed --rate 1 --window auto --gate 0.1,0.2,0.3,0.4 --engines auto --seed 1..30',
     ...['--window 0', '--window x', '--gate -1', '--gate NaN'].map((flag) => `--workload mixed --rate 1 ${flag}`),
   ]);
@@ -62,6 +63,12 @@ describe('maitred sim with wrong usage', () => {
     const { code, errors } = await sim(...line.split(' '));
     expect(code).toBe(2);
     expect(errors[0]).toMatch(/^maitred: 1,008 runs \(3 of --rate x 4 of --window x 2 of --gate x 42 of --seed\)/);
+  });
+
+  it('names a flag as it is typed, and all that it takes', async () => {
+    const told = async (...args: string[]) => (await sim('--workload', 'chat', '--rate', '1', ...args)).errors;
+    expect(await told('--host-gate', 'x')).toEqual([expect.stringMatching(/^maitred: --host-gate: must be a number/)]);
+    expect(await told('--window', '3.5')).toEqual([expect.stringMatching(/--window: must be auto, adaptive or a whole/)]); // prettier-ignore
   });
 
   it.each([

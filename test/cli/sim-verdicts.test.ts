@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { combinationsOf } from '../../cli/sim/axes.js';
 import { recommend } from '../../cli/sim/recommendation.js';
-import type { Plan } from '../../cli/sim/plan.js';
 import type { RunReport } from '../../cli/sim/worker.js';
+import { madeUp, spread } from '../support/sim-plans.js';
 
 const RATES = [0.1, 0.2, 0.4];
 const POLICIES = ['pass-through', 'fcfs-window', 'plas', 'srpt'] as const;
@@ -16,19 +15,9 @@ function outcome(
   seeds: readonly number[] = SEEDS,
   searched?: 'rate',
 ) {
-  const lists = { rate: RATES, policy: POLICIES, balancer: ['sticky'] } as const;
-  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: values.rate }, config: { admission: { gate: 0.9 } } })); // prettier-ignore
-  const plan = { lists, variants, searched, seeds, programs: 300, isExact: false, margin: 0.02 } as unknown as Plan;
-  const spread = (mean: number) => ({ count: 300, mean, p50: mean, p95: mean, p99: mean });
-  const runs = variants.flatMap((_, variant) =>
-    seeds.map((seed) => {
-      const seconds = table[Math.floor(variant / POLICIES.length)]![variant % POLICIES.length]!;
-      const times = spread(seconds * (1 + seed / 1000));
-      const run = { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: variant >= 8, programs: 3000, programs_per_second: 0.3 }; // prettier-ignore
-      return { ...run, ...change(run as unknown as RunReport, variant) } as unknown as RunReport;
-    }),
-  );
-  return recommend(plan, runs)!;
+  const secondsOf = (variant: number) => table[Math.floor(variant / POLICIES.length)]![variant % POLICIES.length]!;
+  const { plan, runs } = madeUp({ rate: RATES, policy: POLICIES }, { seeds, searched }, (at, seed) => ({ program_seconds: spread(secondsOf(at) * (1 + seed / 1000)), queue_grew: at >= 8 })); // prettier-ignore
+  return recommend(plan, runs.map((run) => ({ ...run, ...change(run, run.variant) })))!; // prettier-ignore
 }
 
 const DRAINED = 'At 0.4 a second: all are overloaded.';
@@ -99,7 +88,7 @@ describe('the verdict over several loads', () => {
     const later = ({ ttft_seconds: first, seed }: RunReport, at: number) => ({ queue_grew: false, ttft_seconds: { ...first, p99: at === 2 ? 4 ** seed : 10 } }); // prettier-ignore
     const { sentence } = outcome([[10, 10, 5, 5], [20, 20, 10, 9], [40, 40, 20, 9]], later); // prettier-ignore
     expect(sentence.split('\n').slice(0, 2)).toEqual([
-      'plas pays at all of these loads. Its price is highest at 0.1 a second: first token p99 perhaps later (10 -> 28 s).',
+      'plas pays at all of these loads. Its price is highest at 0.1 a second: first token p99 no certain difference (2.80, wide interval; 10 -> 28 s).',
       'It may pay below, too: --rate auto looks for the least that does.',
     ]);
     expect(outcome([[10, 10, 5, 5], [20, 20, 10, 9], [40, 40, 20, 9]], later, SEEDS, 'rate').sentence).toContain('\nIt may pay below, too: the search ended'); // prettier-ignore
@@ -158,12 +147,12 @@ describe('a load at the edge', () => {
   const told = (variant: number) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 40, 9]], worn(variant), SEEDS_28); // prettier-ignore
 
   it('is compared over all seeds, whichever setting some of them overload, and tells the others apart', () => {
-    const others = ', 1.00 (1.00–1.00) in the 17 of 28 seeds that both sustain.';
+    const others = ', 1.00 (1.00–1.00) in the 17 of 28 seeds that both sustain';
     const better = told(8);
-    expect(better.sentence).toContain(`\nAt 0.4 a second: fcfs-window or plas, programs 4.5x faster: 0.22 (0.15–0.33)${others}`); // prettier-ignore
+    expect(better.sentence).toContain(`\nAt 0.4 a second: fcfs-window or plas, programs 4.5x faster: 0.22 (0.15–0.33)${others}; in the others, the factor grows with the number of programs.`); // prettier-ignore
     expect(better.choice).toBe(2);
     const worse = told(10);
-    expect(worse.sentence).toContain(`\nAt 0.4 a second: no difference; plas, programs 4.5x slower: 4.48 (3.07–6.55)${others}`); // prettier-ignore
+    expect(worse.sentence).toContain(`\nAt 0.4 a second: no difference; plas, programs 4.5x slower: 4.48 (3.07–6.55)${others}.`); // prettier-ignore
     expect(worse.choice).toBe(0);
     // Nobody knows whether the others sustain it.
     const short = ({ seed }: RunReport, at: number) => (at < 8 ? {} : { ...worn(8)({ seed } as RunReport, at), ...(seed <= 16 && { queue_grew: null, programs: 30 }) }); // prettier-ignore
@@ -207,6 +196,11 @@ describe('a gain', () => {
   });
 });
 
+it('names the places where a setting is better, of few', () => {
+  const { plan, runs } = madeUp({ engines: [1, 2, 4], policy: ['pass-through', 'plas'] }, {}, (at) => ({ program_seconds: spread(at === 3 ? 5 : 10) })); // prettier-ignore
+  expect(recommend(plan, runs)!.sentence).toContain('\nplas is better in 1 of these 3: on 2 engines.\n');
+});
+
 describe('what runs leave open', () => {
   const answerOf = (...given: Parameters<typeof outcome>) =>
     outcome(...given)
@@ -237,18 +231,8 @@ describe('what runs leave open', () => {
   });
 
   it('is answered by no command of too many runs', () => {
-    const lists = { rate: [1], policy: ['plas'], balancer: ['sticky'], window: Array.from({ length: 250 }, (_, at) => at + 1) } as const; // prettier-ignore
-    const variants = combinationsOf(lists).map((values) => ({ values, policy: 'plas', balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: 1 }, config: { admission: { gate: 0.9 } } })); // prettier-ignore
-    const plan = {
-      lists,
-      variants,
-      seeds: [1, 2, 3, 4],
-      programs: 300,
-      isExact: false,
-      margin: 0.02,
-    } as unknown as Plan;
-    const times = { count: 300, mean: 10, p50: 10, p95: 10, p99: 10 };
-    const runs = variants.flatMap((_, variant) => plan.seeds.map((seed) => ({ variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: false, programs: 3000, calls: 900, engine_waits: 900 }) as unknown as RunReport)); // prettier-ignore
+    const window = Array.from({ length: 250 }, (_, at) => at + 1);
+    const { plan, runs } = madeUp({ rate: [1], window }, { seeds: [1, 2, 3, 4] }, (at) => ({ ttft_seconds: spread(at + 1), calls: 900 })); // prettier-ignore
     expect(recommend(plan, runs)!.sentence).not.toContain('run again');
   });
 

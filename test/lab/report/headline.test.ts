@@ -40,6 +40,13 @@ describe('the sentence of a comparison', () => {
     expect(headline(change(programs(of(0.9), of(1.3))))).toContain('(0.90, 0.90–0.90), p99 30 % slower;');
   });
 
+  it('knows the median and the time per token that pay', () => {
+    const told = (mean: Ratio) => headline(change({ ...programs(mean, of(1), of(1.08)), perToken: of(1.1) }));
+    expect(told(of(0.9))).toContain('(0.90, 0.90–0.90), p50 8 % slower; ms/token 10 % slower; first token');
+    // Of a slower mean it is no news.
+    expect(told(of(1.2))).toContain('(1.20, 1.20–1.20); first token');
+  });
+
   it('tells a median that is much sooner where the mean is not', () => {
     expect(headline(change(programs(of(1, 0.9, 1.1), of(1), of(0.05))))).toContain(
       '(1.00, 0.90–1.10), p50 20x faster;',

@@ -18,6 +18,8 @@ it('names what is worse where one other setting takes as long', () => {
   expect(placeVerdict('At 1 a second', [tried('pass-through', 1), tried('plas', 1)], TERMS).sentence).toBe(
     'At 1 a second: no difference.',
   );
+  const perhaps = { ...times(1, 1), firstToken: { p50: ratio(1.2), p99: { ...ratio(1.31), low: 0.93, high: 1.84 } } };
+  expect(placeVerdict('At 1 a second', [tried('a', 1), { ...tried('b', 1), times: perhaps }], TERMS).sentence).toBe('At 1 a second: no difference in mean time; first token p50 20 % slower, p99 no certain difference (1.31, 0.93–1.84; 1 -> 1 s).'); // prettier-ignore
   const both = [tried('pass-through', 1), tried('fcfs-window', 1, 3), tried('plas', 1, 4)];
   expect(placeVerdict('At 1 a second', both, TERMS).sentence).toBe('At 1 a second: no difference in mean time; fcfs-window: first token p99 3.0x slower (1 -> 3 s); plas: first token p99 4.0x slower (1 -> 4 s).'); // prettier-ignore
   expect(told(1.1)).toBe('At 1 a second: pass-through is fastest; plas, programs 10 % slower: 1.10 (1.10–1.10).');
