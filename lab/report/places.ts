@@ -155,9 +155,9 @@ function folded(items: readonly { readonly name: string; readonly text: string }
 const PAYS = 1.1;
 
 /**
- * Times that are worse, and the kind of program whose slowest wait longer. Much later p99s of first tokens count even
+ * Times that are worse, and the kind of program whose slowest wait longer. A much later p99 of first tokens counts even
  * if by chance.
- * @param isAll whether first tokens that are sooner, or whose p99 is unsure, are told as well
+ * @param isAll whether first tokens that are sooner, or whose p99 may be a little later, are told as well
  */
 function priceOf({ p99s, times }: Tried, margin: number, isAll = false): Price {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
@@ -168,7 +168,7 @@ function priceOf({ p99s, times }: Tried, margin: number, isAll = false): Price {
   const { p99 } = times.firstToken;
   const isTold = (value: Ratio) => {
     const verdict = verdictOf(value, margin);
-    const isPerhaps = value === p99 && verdict === 'unsure' && (isAll || (value.ratio ?? 0) > FACTOR_MIN);
+    const isPerhaps = value === p99 && verdict === 'unsure' && (value.ratio ?? 0) > (isAll ? 1 / (1 - margin) : FACTOR_MIN); // prettier-ignore
     return verdict === 'later' || (isAll && verdict === 'sooner') || isPerhaps;
   };
   const texts = [...worseOf(times, margin, isTold), ...(most === undefined ? [] : [most.text])];
