@@ -2,7 +2,7 @@
 
 import { span } from '../text/index.js';
 
-export { counted, integer as count } from '../text/index.js';
+export { brief, counted, integer as count } from '../text/index.js';
 
 /** '–' for nothing. */
 export const duration = (seconds: number | null): string => (seconds === null ? '–' : span(1000 * seconds));
@@ -21,7 +21,3 @@ export const dated = (unixSeconds: number): string =>
   new Date(unixSeconds * 1000).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }); // prettier-ignore
 
 export const clock = (unixSeconds: number): string => new Date(unixSeconds * 1000).toLocaleTimeString('en-GB');
-
-/** Names come from clients and may be long. The whole name is in the element's title. */
-export const brief = (name: string, charsMax = 60): string =>
-  name.length <= charsMax ? name : `${name.slice(0, charsMax - 9)}…${name.slice(-8)}`;

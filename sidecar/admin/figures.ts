@@ -1,3 +1,4 @@
+import { brief } from '../../text/index.js';
 import { wallMs } from '../watch/wall-clock.js';
 
 export { counted, integer as count, span } from '../../text/index.js';
@@ -12,9 +13,6 @@ export const secondsOr = (ms: number | null | undefined): number | null =>
 
 export const seconds = (ms: number): number => Math.round(ms) / 1000;
 
-const NAME_CHARS = 60;
-
-export const named = (text: string): string =>
-  JSON.stringify(text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS)}…` : text);
+export const named = (text: string): string => JSON.stringify(brief(text));
 
 export const percent = (share: number): string => `${Math.round(1000 * share) / 10} %`;

@@ -123,6 +123,7 @@ export function programDetail(
     downAt,
     expected: driver.expected,
     engine: (id: string) => driver.views.engine(engineId(id)),
+    holders: (id: string) => driver.views.holders(engineId(id)),
     queues: (id: string) => (fleet.get(engineId(id))?.load.waiting ?? 0) > 0,
   };
   const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);

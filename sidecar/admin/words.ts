@@ -1,4 +1,4 @@
-import type { CallView, EngineView, ForecastView, ObstacleView } from '../../src/index.js';
+import type { CallView, EngineView, ForecastView, HolderView, ObstacleView } from '../../src/index.js';
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span } from './figures.js';
@@ -6,14 +6,16 @@ import { dispatchInWords, forecastInWords, isLine, WAITED_FOR, type Rules } from
 
 type Waiting = NonNullable<CallView['waiting']>;
 const calls = (value: number): string => counted(value, 'call');
-/** Engines besides the nearest to name. */
+/** Engines besides the nearest to name, and programs that hold the room of that. */
 const ENGINES_SHOWN = 8;
+const HOLDERS_SHOWN = 3;
 
 export interface Setting extends Rules {
   readonly now: number;
   readonly forecast: ForecastView | undefined;
   readonly expected: Pick<ExpectedWaits, 'of'>;
   readonly engine: (id: string) => EngineView | undefined;
+  readonly holders: (id: string) => readonly HolderView[];
   /** Whether the engine itself reports calls that wait in it. */
   readonly queues: (id: string) => boolean;
   /** Undefined: the engine is not down. */
@@ -49,12 +51,12 @@ export function callInWords(view: CallView, setting: Setting): string {
   const at = engine === undefined ? undefined : setting.engine(engine);
   const details = [
     `${obstacleInWords(view, seen, now, at)} ${aheadInWords(nearest)}`,
+    ...(at !== undefined && AT_ENGINE.has(cause) ? holdersInWords(view, at, setting.holders(at.id)) : []),
     ...passersInWords(view, at, now),
     ...away.map(([id, text]) => `${id} serves ${named(view.model)} and ${text}`),
     ...elsewhereInWords(waiting, view),
     ...shareInWords(waiting),
     ...standingInWords(view, setting),
-    ...forecastInWords(forecast),
     ...expectedInWords(setting.expected.of(id, nearest, now), Math.min(promoteAtMs, overdueAtMs) - now),
     ...stayInWords(view, setting),
     ...prospects(view, now),
@@ -113,7 +115,7 @@ function obstacleInWords(
     case 'window':
       return `${at} has ${calls(limit - free)} in flight, ${free < 0 ? `begun when its window was larger: it is ${limit} now` : `of ${limit} at most`}.`;
     case 'kv':
-      return `It needs ${counted(needs, 'token')} (${partsInWords(call, needs)}), and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${holdersInWords(limit - free, view)} of a gate of ${counted(limit, 'token')}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+      return `It needs ${counted(needs, 'token')} (${partsInWords(call, needs)}), and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${useInWords(limit - free, view)} of a gate of ${counted(limit, 'token')}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
       return behind === undefined
         ? `${at} has room, and others are to go first.`
@@ -128,12 +130,13 @@ function obstacleInWords(
 /** The parts of the KV cache that a call needs. */
 function partsInWords({ promptTokens, reservedTokens }: CallView, needs: number): string {
   const other = Math.round(needs - promptTokens - reservedTokens);
-  const rest = other > 0 ? `, growth of its context ${count(other)}` : other < 0 ? `, less ${count(-other)} that are counted already` : ''; // prettier-ignore
-  return `prompt about ${count(promptTokens)}, room for its answer ${count(reservedTokens)}${rest}`;
+  const rest = other > 0 ? `, growth of its context ${count(other)}` : '';
+  const there = other < 0 ? `, of which ${count(-other)} are there already` : '';
+  return `prompt about ${count(promptTokens)}, room for its answer ${count(reservedTokens)}${rest}${there}`;
 }
 
 /** @param held tokens of all that fills the gate */
-function holdersInWords(held: number, view: EngineView | undefined): string {
+function useInWords(held: number, view: EngineView | undefined): string {
   if (view === undefined) return `calls in flight and idle contexts hold ${count(held)}`;
   const { idleTokens, workingSetTokens, whole } = view;
   const idle = Math.min(idleTokens, Math.max(0, held - workingSetTokens + idleTokens));
@@ -141,12 +144,28 @@ function holdersInWords(held: number, view: EngineView | undefined): string {
   return `${calls(whole.inFlight)} in flight hold${whole.inFlight === 1 ? 's' : ''} ${count(held - idle)}${kept}`;
 }
 
+/** One sentence: the programs that fill most of an engine, and how many of their calls came later. */
+function holdersInWords({ arrivedAtMs }: CallView, at: EngineView, holders: readonly HolderView[]): string[] {
+  if (holders.length === 0) return [];
+  const most = holders.toSorted((a, b) => b.tokens - a.tokens).slice(0, HOLDERS_SHOWN);
+  const sizeOf = ({ arrivedAtMs, tokens }: HolderView) => `${calls(arrivedAtMs.length)}, ${counted(tokens, 'token')}`;
+  const told = most.map((each) => `${named(labelOf(each.program))} (${sizeOf(each)})`).join(', ');
+  const later = holders.reduce((sum, each) => sum + each.arrivedAtMs.filter((ms) => ms > arrivedAtMs).length, 0);
+  const own = at.whole.inFlight > at.inFlight ? ' of this gateway' : '';
+  const passed = later > 0 ? ` ${calls(later)} there arrived after it.` : '';
+  return [`Most tokens in flight there${own}: ${told}.${passed}`];
+}
+
 /** Whether later calls may take the room that a call waits for. */
 function passersInWords({ call, background, waiting }: CallView, at: EngineView | undefined, now: number): string[] {
   if (waiting?.nearest.cause !== 'kv' || background) return [];
   if (at?.reservedFor === call) return ['Room that becomes free is kept from the calls behind it.'];
-  if (waiting.reserveAtMs === undefined || waiting.nearest.ahead > 0) return [];
-  return [`Calls behind it that need less, or whose contexts are there already, may pass it; in ${span(waiting.reserveAtMs - now)} at the latest room is kept for it.`]; // prettier-ignore
+  // Kept for a call ahead, it is kept from those behind as well.
+  if (at?.reservedFor !== undefined) return [];
+  const { reserveAtMs, nearest } = waiting;
+  const isNext = reserveAtMs !== undefined && nearest.ahead === 0;
+  const until = isNext ? `; in ${span(reserveAtMs - now)} at the latest room is kept for it` : '';
+  return [`Calls behind it that need less, or whose contexts are there already, may pass it${until}.`];
 }
 
 /** Causes that end for a background call once others leave room. */
@@ -190,7 +209,9 @@ function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView
 function aheadInWords({ ahead, oldestAhead }: Waiting['nearest']): string {
   if (ahead === 0 || oldestAhead === undefined) return 'No call is ahead of it.';
   const { call, program, waitingMs } = oldestAhead;
-  return `${calls(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the first to arrive, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
+  const first = `${call} of program ${named(labelOf(program))}`;
+  if (ahead === 1) return `1 call is ahead of it: ${first}, which has waited ${span(waitingMs)}.`;
+  return `${calls(ahead)} are ahead of it; the first to arrive, ${first}, has waited ${span(waitingMs)}.`;
 }
 
 /** One sentence if its tenant has had more than it is due, so that calls of others go first. */

@@ -1,3 +1,4 @@
+import type { Engine } from '../engines/engine.js';
 import type { Policy } from '../policies/policy.js';
 import { durationMsOf } from '../programs/accounting.js';
 import type { Program } from '../programs/process-table.js';
@@ -74,4 +75,18 @@ export function idleView(row: Program) {
   /** From its first arrival to its last completion. */
   const durationMs = durationMsOf(row);
   return { program: row.id, idleSinceMs: (row.idleSinceMs ?? 0) as Millis, durationMs };
+}
+
+/** A program with calls in flight on an engine. */
+export type HolderView = Readonly<ReturnType<typeof holderView>>;
+
+export function holderView(row: Program, engine: Engine | undefined) {
+  const contexts = engine?.workingSet.contents.of(row).filter(({ state }) => state === 'active') ?? [];
+  return {
+    program: row.id,
+    /** When each of its calls in flight there arrived. */
+    arrivedAtMs: row.activeCalls.flatMap((call) => (call.engine === engine ? (call.arrivedAtMs as Millis) : [])),
+    /** Of its contexts in use there, without shared prefixes. */
+    tokens: contexts.reduce((sum, { countedTokens }) => sum + countedTokens, 0) as Tokens,
+  };
 }

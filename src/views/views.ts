@@ -7,9 +7,11 @@ import { WAIT_CAUSES, type WaitCause } from '../placement/waits.js';
 import type { CallId, EngineId, Millis, ProgramId, TenantId, Tokens } from '../protocol/units.js';
 import {
   forecastOf,
+  holderView,
   idleView,
   programView,
   type ForecastView,
+  type HolderView,
   type IdleProgram,
   type ProgramView,
 } from './program-views.js';
@@ -108,6 +110,14 @@ export class Views {
     const state = this.#read();
     const found = state.placement.engineTable.engines.get(id);
     return found && engineView(state, found);
+  }
+
+  /** The programs with calls in flight on an engine. O(calls in flight). */
+  holders(id: EngineId): HolderView[] {
+    const found = this.#read().placement.engineTable.engines.get(id);
+    return [...new Set(Array.from(found?.running ?? [], ({ program }) => program))].map((row) =>
+      holderView(row, found),
+    );
   }
 
   /** Number of calls in the queues. O(1). */

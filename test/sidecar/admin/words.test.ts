@@ -5,7 +5,14 @@ import { engineInWords, statusOf } from '../../../sidecar/admin/status.js';
 import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
 import type { CallView, EngineView } from '../../../src/index.js';
 
-const ENGINE = { id: 'e', idleTokens: 300, workingSetTokens: 900, whole: { inFlight: 2 }, othersInFlight: 2 };
+const ENGINE = {
+  id: 'e',
+  inFlight: 2,
+  idleTokens: 300,
+  workingSetTokens: 900,
+  whole: { inFlight: 2 },
+  othersInFlight: 2,
+};
 const WAIT = { cause: 'kv', engine: 'e', needs: 200, free: 100, limit: 1000, ahead: 0 };
 
 interface Case {
@@ -15,10 +22,11 @@ interface Case {
   readonly engine?: object;
   readonly queues?: boolean;
   readonly expected?: object;
+  readonly holders?: readonly object[];
 }
 
 /** What is said of a call that waits, first in line, for KV cache of an engine. */
-function told({ call, nearest, waiting, engine, queues = false, expected }: Case = {}): string {
+function told({ call, nearest, waiting, engine, queues = false, expected, holders = [] }: Case = {}): string {
   const view = {
     call: 'c-1',
     program: 'default:p',
@@ -26,6 +34,7 @@ function told({ call, nearest, waiting, engine, queues = false, expected }: Case
     model: 'm',
     level: 2,
     waitingMs: 5000,
+    arrivedAtMs: -5000,
     serviceAtArrivalMs: 0,
     promptTokens: 120,
     reservedTokens: 80,
@@ -41,6 +50,7 @@ function told({ call, nearest, waiting, engine, queues = false, expected }: Case
     forecast: undefined,
     expected: { of: () => expected },
     engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
+    holders: () => holders,
     queues: () => queues,
     downAt: () => undefined,
     troubles: () => [],
@@ -50,6 +60,16 @@ function told({ call, nearest, waiting, engine, queues = false, expected }: Case
 
 it('says who holds the room that a call waits for', () => {
   expect(told()).toContain('2 calls in flight hold 600, contexts of programs that are expected to return 300, of a gate of 1,000 tokens.'); // prettier-ignore
+  const holders = [1, 2, 3, 4].map((at) => ({
+    program: `default:h${at}`,
+    tokens: 100 * at,
+    arrivedAtMs: [-6000, -4000 + at],
+  }));
+  const most =
+    'Most tokens in flight there: "h4" (2 calls, 400 tokens), "h3" (2 calls, 300 tokens), "h2" (2 calls, 200 tokens). 4 calls there arrived after it.\n';
+  for (const cause of ['kv', 'window']) expect(told({ nearest: { cause }, holders })).toContain(most);
+  expect(told({ nearest: { cause: 'turn' }, holders })).not.toContain('Most');
+  expect(told({ engine: { inFlight: 1 }, holders })).toContain('Most tokens in flight there of this gateway: ');
   // Idle contexts make way for a call that has waited long: they do not count.
   expect(told({ nearest: { free: 400 }, engine: { whole: { inFlight: 1 } } })).toContain('400 are free: 1 call in flight holds 600 of a gate'); // prettier-ignore
 });
@@ -57,7 +77,7 @@ it('says who holds the room that a call waits for', () => {
 it.each([
   [200, '(prompt about 120, room for its answer 80)'],
   [250, '(prompt about 120, room for its answer 80, growth of its context 50)'],
-  [150, '(prompt about 120, room for its answer 80, less 50 that are counted already)'],
+  [150, '(prompt about 120, room for its answer 80, of which 50 are there already)'],
 ])('says what a call needs its %i tokens for', (needs, parts) => {
   expect(told({ nearest: { needs } })).toContain(`It needs ${needs} tokens ${parts}, and 100 are free`);
 });
@@ -75,18 +95,19 @@ it('advises a larger window only for an engine in which no calls wait', () => {
   expect(told({ nearest, queues: true })).toContain('What helps: more engines, as calls wait inside e already.');
 });
 
-it('says whether calls that need less may pass the first in line, and until when', () => {
+it('says whether calls that need less may pass it, and of the first in line until when', () => {
   expect(told({ waiting: { reserveAtMs: 30_000 } })).toContain(
     'may pass it; in 30 s at the latest room is kept for it.',
   );
+  // Behind others, it is not the next for which room is kept.
+  const ahead = { ahead: 1, oldestAhead: { call: 'c-0', program: 'default:q', waitingMs: 9000 } };
+  const second = told({ nearest: ahead, waiting: { reserveAtMs: 30_000 } });
+  expect(second).toContain(' 1 call is ahead of it: c-0 of program "q", which has waited 9 s.\n');
+  expect(second).toContain('may pass it.\n');
   const kept = told({ engine: { reservedFor: 'c-1' } });
   expect(kept).toContain('Room that becomes free is kept from the calls behind it.');
-  for (const text of [
-    kept,
-    told(),
-    told({ nearest: { cause: 'window' }, waiting: { reserveAtMs: 30_000 } }),
-    told({ nearest: { ahead: 1 }, waiting: { reserveAtMs: 30_000 } }),
-  ])
+  const ofAnother = told({ engine: { reservedFor: 'c-0' } });
+  for (const text of [kept, ofAnother, told({ nearest: { cause: 'window' } })])
     expect(text).not.toContain('may pass it');
 });
 

@@ -74,7 +74,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by the engine time that its program is likely to need until its end; its ended calls have taken 0 s of engine time\.\n[^]*In .* it is overdue: it goes first, and idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
+      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nMost tokens in flight there: "first" \(1 call, [\d,]+ tokens\)\.\nIt stands at level 0 \(0 goes first\), by the engine time that its program is likely to need until its end; its ended calls have taken 0 s of engine time\.\n[^]*In .* it is overdue: it goes first, and idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too, and so does that of its request.
     for (const each of [id, 'r-2']) {
