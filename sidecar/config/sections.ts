@@ -65,7 +65,7 @@ export const health = z
     timeoutMs: fixed(ms(10).default(2000), 'Time for one probe.'),
     failuresMax: fixed(count(1, 1000).default(3), 'Failures in a row from which an engine is down.'),
     stuckMs: fixed(ms(10).default(30_000), 'Time without a token, requests waiting, none running: then it is down.'),
-    backoffMs: fixed(ms(10).optional(), 'First wait before an engine that is down is probed; it doubles each time.', {
+    backoffMs: fixed(ms(10).optional(), 'Wait before an engine that is down is probed; doubled if it fails again.', {
       default: '1000, at most `backoffMsMax`',
     }),
     backoffMsMax: fixed(ms(10).optional(), 'Longest such wait.', { default: '30000, at least `backoffMs`' }),

@@ -60,7 +60,7 @@ export class Replica {
   readonly #outdone = new Set<ProgramId>();
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
-  /** Exponent of the backoff: failed probes and ejections since the engine last worked. */
+  /** Exponent of the backoff: ejections since the engine last worked. Failed probes do not count, or it would be found late. */
   #setbacks = 0;
   /** Whether a call has succeeded since the last ejection. */
   #hasWorked = true;
@@ -284,9 +284,8 @@ export class Replica {
       if (isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
     }
-    if (this.state === 'starting' && this.#setbacks === 0)
+    if (this.state === 'starting' && this.trouble === undefined)
       this.ports.log.warn({ engine: this.id, reason }, 'engine is down');
-    this.#setbacks += 1;
     this.trouble = { reason, sinceMs: this.trouble?.sinceMs ?? this.ports.now() };
   }
 
@@ -305,7 +304,6 @@ export class Replica {
     // It answers the question that the failed calls raised.
     this.#failed.clear();
     this.trouble = undefined;
-    if (this.state === 'starting') this.#setbacks = 0;
     this.#endProbation();
     if (!isServing(this)) this.#enter(this.state === 'down' ? 'probation' : 'up');
     this.#announce();
