@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { clock, count, tokens } from './format.js';
-import { latestOf } from './select.js';
 
 export interface Curve {
   readonly name: string;
@@ -25,7 +24,7 @@ export interface ChartProps {
 
 const HEIGHT = 130;
 
-/** A chart. Its caption has the figures of the time that is pointed at, or else the latest. */
+/** A chart. Its caption has the figures of the time that is pointed at; those of now are above all charts. */
 export function Chart(props: ChartProps) {
   const { name, times, curves, marks, format } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -60,7 +59,7 @@ export function Chart(props: ChartProps) {
         <b>{name}</b>
         {curves.map((curve) => (
           <span key={curve.name} style={{ '--curve': `var(${curve.colour})` }} class="curve">
-            {curve.name} {told(at === null ? latestOf(curve.values) : curve.values[at], format)}
+            {curve.name} {at !== null && told(curve.values[at], format)}
           </span>
         ))}
         {at !== null && <span>{timeAndMarks(props, at)}</span>}

@@ -1,6 +1,7 @@
 import { Chart, sumOf, type ChartProps, type Curve } from './chart.js';
 import { Choices } from './command.js';
 import { clock, count, duration, percent, tokens } from './format.js';
+import { Shadow } from './shadow.js';
 import { history, show } from './state.js';
 
 type Past = NonNullable<typeof history.value>;
@@ -75,6 +76,7 @@ export function History() {
           .
         </p>
       )}
+      <Shadow />
     </section>
   );
 }

@@ -114,8 +114,8 @@ function List<Row>({
   none = NO_CALL,
   ...table
 }: ListProps<Row>) {
-  const { text, state, engine, tenant, model, agent_type: type } = view.value;
-  const isFiltered = `${text}${state}${engine}${tenant}${model}${type}` !== '';
+  const { text, state, engine, tenant, model, agent_type: type, identified_by: source } = view.value;
+  const isFiltered = `${text}${state}${engine}${tenant}${model}${type}${source}` !== '';
   return (
     <>
       <Filters found={found} states={states} />

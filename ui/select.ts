@@ -10,24 +10,17 @@ export function inOrder(rows: readonly EndedProgram[], sort: string): EndedProgr
   return rows.toSorted((a, b) => sign * (a[field] - b[field]));
 }
 
-/** Steps of the history that count as now: the latest may be too young to have a value. */
-const STEPS_NOW = 3;
-
-export const latestOf = (values: readonly (number | null)[]): number | undefined =>
-  values.slice(-STEPS_NOW).findLast((value) => value !== null) ?? undefined;
-
-const RUNNING: readonly Engine['state'][] = ['up', 'probation', 'draining'];
-
-/** Calls in flight, those on engines that are down too; use and bounds of the others. Null: there is none, or one without a limit. */
+/** Calls in flight everywhere; use and bounds of the engines that take calls. Null: there is none, or one without a limit. */
 export function sumsOf(engines: readonly Engine[]) {
   const each = engines.map((engine) => ({ ...engine, ...engine.all_gateways }));
-  const all = each.filter(({ state }) => RUNNING.includes(state));
+  const all = each.filter(({ state }) => state === 'up' || state === 'probation');
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const most = (limits: readonly (number | null)[]) =>
     limits.length === 0 || limits.includes(null) ? null : sum(limits as number[]);
+  const inFlight = sum(each.map(({ in_flight }) => in_flight));
   return {
-    inFlight: sum(each.map(({ in_flight }) => in_flight)),
-    hung: sum(each.flatMap(({ state, in_flight }) => (state === 'down' ? [in_flight] : []))),
+    inFlight,
+    away: inFlight - sum(all.map(({ in_flight }) => in_flight)),
     window: most(all.map(({ window }) => window)),
     workingSet: sum(all.map(({ working_set_tokens }) => working_set_tokens)),
     gate: most(all.map((engine) => engine.rest_tokens ?? engine.capacity_tokens)),

@@ -42,6 +42,7 @@ const DEFAULTS = {
   tenant: '',
   model: '',
   agent_type: '',
+  identified_by: '',
   engine: '',
   state: '',
   text: '',
@@ -102,7 +103,12 @@ export const PAGE_ROWS = 100;
 export const pageNumber = computed(() => (/^\d{1,6}$/.test(view.value.page) ? Number(view.value.page) : 0));
 
 /** Names by which programs are grouped. */
-export const GROUPED_BY: Readonly<Record<string, string>> = { tenant: 'Tenant', model: 'Model', agent_type: 'Type' };
+export const GROUPED_BY: Readonly<Record<string, string>> = {
+  tenant: 'Tenant',
+  model: 'Model',
+  agent_type: 'Type',
+  identified_by: 'Source of id',
+};
 export const groupedBy = computed(() => (Object.hasOwn(GROUPED_BY, view.value.tab) ? view.value.tab : ''));
 
 export const streamQuery = computed(() => {

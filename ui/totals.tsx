@@ -1,7 +1,6 @@
 import { count, counted, duration, percent, tokens } from './format.js';
 import { PANELS } from './history.js';
 import { failuresOf, sumsOf } from './select.js';
-import { Shadow } from './shadow.js';
 import { UNANSWERED } from './words.js';
 import { engines, queue, totals } from './state.js';
 
@@ -22,7 +21,6 @@ export function Totals() {
           </div>
         ))}
       </dl>
-      <Shadow />
     </section>
   );
 }
@@ -35,7 +33,7 @@ type Tile = readonly [value: string, note: string, meaning?: string];
 function tilesOf(sums: Totals): readonly Tile[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
-  const { inFlight, hung, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
+  const { inFlight, away, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   const spread = ({ p50, p99 }: typeof queued) => `${duration(p50)} / ${duration(p99)}`;
   return [
     [
@@ -54,8 +52,8 @@ function tilesOf(sums: Totals): readonly Tile[] {
     [
       count(inFlight),
       [
-        ...(window === null ? [] : [`of ${counted(window, 'call')}`]),
-        ...(hung > 0 ? [`${count(hung)} on engines that are down`] : []),
+        ...(window === null ? [] : [`${away > 0 ? `${count(inFlight - away)} ` : ''}of ${counted(window, 'call')}`]),
+        ...(away > 0 ? [`${count(away)} on engines that take no calls`] : []),
       ].join('; '),
     ],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],

@@ -58,7 +58,7 @@ export interface ProgramPage {
   readonly offset: number;
 }
 
-/** Programs of the same tenant, model or agent type. Calls, tokens, queued and engine time are of present and ended ones. */
+/** Programs with a name in common. Calls, tokens, queued and engine time are of present and ended ones. */
 export interface ProgramGroup extends Sums {
   /** Null: not known here. */
   readonly name: string | null;
@@ -75,7 +75,7 @@ export interface ProgramGroup extends Sums {
 
 /** Of all programs that match; one with calls at several gateways counts at each. */
 export interface ProgramGroups extends Omit<ProgramPage, 'programs'> {
-  readonly by: 'tenant' | 'model' | 'agent_type';
+  readonly by: 'tenant' | 'model' | 'agent_type' | 'identified_by';
   /** The earliest end of the last 500; null: none has ended. */
   readonly ended_since: UnixSeconds | null;
   /** The one with the most engine time first. */

@@ -57,7 +57,7 @@ function resultInWords(batch: BatchObject): string {
 }
 
 export function batchInShort({ id, lines, rest_seconds: rest, late, stuck, text }: Answers.Batch): string {
-  const left = rest === null ? '' : `, about ${span(1000 * rest)} left`;
+  const left = rest === null ? '' : `, about ${span(1000 * rest)} left at the pace so far`;
   const stop = stuck ? `. ${text.split('\n')[0]}` : '.';
   return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}${stop}`;
 }

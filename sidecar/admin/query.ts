@@ -65,7 +65,7 @@ const compareEqual = (a: ProgramView, b: ProgramView): number =>
   idleSinceMs(b) - idleSinceMs(a) ||
   (a.id < b.id ? -1 : 1);
 
-const GROUPED_BY: readonly string[] = ['tenant', 'model', 'agent_type'] satisfies ProgramGroups['by'][];
+const GROUPED_BY: readonly ProgramGroups['by'][] = ['tenant', 'model', 'agent_type', 'identified_by'];
 
 const SELECTING: readonly string[] = ['by', 'sort', 'engine', 'state', 'text', ...GROUPED_BY];
 
@@ -78,7 +78,7 @@ export function tenantIn(request: IncomingMessage): TenantId | undefined {
 }
 
 /** The fields that filters read. */
-interface Selectable extends Pick<EndedProgram, 'tenant' | 'key' | 'model' | 'agent_type'> {
+interface Selectable extends Pick<EndedProgram, 'key' | ProgramGroups['by']> {
   readonly engines: readonly (string | null | undefined)[];
   /** Undefined: it has ended. */
   readonly state: Program['state'] | undefined;
@@ -128,26 +128,25 @@ export function readRange(search: URLSearchParams): Range {
 
 /** Each word of `text` is searched for in the whole key, ignoring case. */
 function readFilter(search: URLSearchParams): (row: Selectable) => boolean {
-  const [tenant = null, model = null, type = null, engine = null, state = null] = ['tenant', 'model', 'agent_type', 'engine', 'state'].map((name) => search.get(name)); // prettier-ignore
+  const [engine, state] = [search.get('engine'), search.get('state')];
+  const names = GROUPED_BY.filter((name) => search.has(name));
   const words = (search.get('text') ?? '').toLowerCase().split(/\s+/);
   if (state !== null && !PROGRAM_STATES.includes(state))
     throw bad('state', `must be one of ${PROGRAM_STATES.join(', ')}`);
   const states = state === 'active' ? STATES.filter((each) => each !== 'idle') : [state];
   return (row) =>
-    (tenant === null || row.tenant === tenant) &&
-    (model === null || row.model === model) &&
-    (type === null || row.agent_type === type) &&
+    names.every((name) => row[name] === search.get(name)) &&
     (engine === null || row.engines.includes(engine)) &&
     (state === null || states.includes(row.state ?? '')) &&
     words.every((word) => row.key.toLowerCase().includes(word));
 }
 
 function readGrouping(search: URLSearchParams): ProgramGroups['by'] | undefined {
-  const by = search.get('by');
-  if (by === null) return undefined;
-  if (!GROUPED_BY.includes(by)) throw bad('by', `must be one of ${GROUPED_BY.join(', ')}`);
+  if (!search.has('by')) return undefined;
+  const by = GROUPED_BY.find((name) => name === search.get('by'));
+  if (by === undefined) throw bad('by', `must be one of ${GROUPED_BY.join(', ')}`);
   if (search.has('sort')) throw bad('sort', 'is for programs; groups come by their engine time');
-  return by as ProgramGroups['by'];
+  return by;
 }
 
 function readCount(search: URLSearchParams, name: string, otherwise: number, least: number, most: number): number {

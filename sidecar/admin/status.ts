@@ -71,7 +71,7 @@ export function statusOf(
   const said = (about: Part['about'], level: Part['level'], texts: readonly string[], remedy?: string): Part[] =>
     texts.map((text) => ({ about, level, text, ...(remedy !== undefined && { remedy }) }));
   const parts = [
-    ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : [], 'it ends once its calls have: send further ones to another gateway'),
+    ...said('gateway', 'warn', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', [`${troubleInWords(engine)}${up > 0 && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], downRemedy(engine))),

@@ -2,17 +2,16 @@ import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import type { Reading } from './steps.js';
 
-/** Waiting calls by cause, those of them that are no background calls, and use and room of the engines that run calls; a limit that one of them lacks is left out. */
+/** Waiting calls by cause, those of them that are no background calls, and use and room of the engines that take calls; a limit that one of them lacks is left out. */
 export function readState({ config, driver, fleet }: Parts): Reading {
   const sums = { in_flight: 0, slots: 0, working_set_tokens: 0, gate_tokens: 0 };
   const { views } = driver;
   for (const member of fleet.list()) {
     const engine = views.engine(member.id);
     if (engine === undefined) continue;
-    // Calls may hang on one that is down.
+    // Calls may hang on one that is down, or end on one that drains.
     sums.in_flight += engine.inFlight;
-    // The use of an engine that drains counts, so its room does too.
-    if (!isServing(member) && member.state !== 'draining') continue;
+    if (!isServing(member)) continue;
     sums.slots += engine.window;
     sums.working_set_tokens += engine.workingSetTokens;
     sums.gate_tokens += config.admission.gate * (engine.capacityTokens ?? Infinity);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
-import { failuresOf, inOrder, latestOf, sortOf, sumsOf } from '../../ui/select.js';
+import { failuresOf, inOrder, sortOf, sumsOf } from '../../ui/select.js';
 import { levelOf, placeOf, stateOf, typeHint, typeName } from '../../ui/words.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
@@ -46,10 +46,6 @@ it('sorts present programs by their wait, ended ones by their end, unless anothe
   expect(sortOf({ tab: 'ended', sort: 'calls' })).toBe('calls');
 });
 
-it('has no figure for now once the last one is a few steps old', () => {
-  expect([[1, 2, null], [1, null, null], [1, null, null, null], []].map(latestOf)).toEqual([2, 1, undefined, undefined]); // prettier-ignore
-});
-
 it('names the engines that are down where calls of a program hang', () => {
   const row = { state: 'running', current_wait_seconds: 0, idle_seconds: 3, engines_down: [] } as const;
   const rows = [row, { ...row, engines_down: ['gpu-1'] }, { ...row, current_wait_seconds: 2 }, { ...row, state: 'idle' as const }]; // prettier-ignore
@@ -73,19 +69,19 @@ describe('the sums of engines', () => {
   const engine = (state: Engine['state'], more: Partial<Engine> = {}): Engine =>
     ({ state, in_flight: 2, working_set_tokens: 30, window: 4, rest_tokens: 50, capacity_tokens: 60, all_gateways: null, ...more }) as Engine; // prettier-ignore
 
-  it('have calls on engines that are down too, and otherwise use and bounds of those that take calls, or still run some', () => {
+  it('have all calls in flight, and use and bounds of the engines that take calls', () => {
     const all = [engine('up'), engine('probation', { rest_tokens: null }), engine('down'), engine('draining'), engine('starting', { in_flight: 0 })]; // prettier-ignore
     expect(sumsOf([...all, engine('drained', { in_flight: 0 })])).toEqual({
       inFlight: 8,
-      hung: 2,
-      window: 12,
-      workingSet: 90,
-      gate: 160,
+      away: 4,
+      window: 8,
+      workingSet: 60,
+      gate: 110,
     });
     const whole = { window: 9, in_flight: 7, working_set_tokens: 80 };
     expect(sumsOf([engine('up', { all_gateways: whole })])).toEqual({
       inFlight: 7,
-      hung: 0,
+      away: 0,
       window: 9,
       workingSet: 80,
       gate: 50,

@@ -135,7 +135,7 @@ describe('admin paths', () => {
     }
   });
 
-  it('tell who uses the gateway, by tenant, model or agent type', async () => {
+  it('tell who uses the gateway, by tenant, model, agent type or source of id', async () => {
     const { engine, open, chat, openChat, ask, read } = await held(ONE_AT_A_TIME);
     const calls = [openChat({}, { ...named('p1'), 'x-maitred-workflow': 'fix' })];
     await until(() => engine.seen.length === 1);
@@ -152,13 +152,14 @@ describe('admin paths', () => {
     expect(fix!.current_wait_seconds).toBeGreaterThan(0);
     expect(await groups('by=tenant')).toMatchObject([{ name: 'default', programs: 3, waiting: 2, running: 1 }]);
     expect(await groups(`by=model&agent_type=fix&state=waiting`)).toMatchObject([{ name: MODEL, programs: 1 }]);
+    expect(await groups('by=identified_by')).toMatchObject([{ name: 'x-maitred-program', programs: 3 }]);
     const second = (await ask('/programs?by=agent_type&limit=1&offset=1')).json();
     expect(second).toMatchObject({ total: 2, groups: [{ name: other!.name }] });
     // What was grouped can be selected.
     const found = async (query: string) => (await read<ProgramPage>(`/programs?${query}`)).programs.map(({ id }) => id); // prettier-ignore
     expect(await found('agent_type=fix')).toEqual(['p1', 'p2']);
     expect(await found(`agent_type=${other!.name}&model=${MODEL}`)).toEqual(['p3']);
-    expect(await found('model=other')).toEqual([]);
+    for (const query of ['model=other', 'identified_by=none']) expect(await found(query)).toEqual([]);
     for (const query of ['by=', 'by=engine', 'by=model&sort=calls'])
       expect([query, errorCode((await ask(`/programs?${query}`)).text)]).toEqual([query, 'bad_request']);
     open();

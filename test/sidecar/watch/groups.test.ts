@@ -18,6 +18,7 @@ const ENDED = fc
     engine: fc.constantFrom('gpu-1', 'gpu-2', null),
     model: fc.constantFrom('m', null),
     agent_type: fc.constantFrom('fix', null),
+    identified_by: fc.constantFrom('history', 'none'),
   })
   .map(({ tenant, id, ...more }) => row(tenant, id, more));
 const CHOSEN = fc.record(
@@ -26,6 +27,7 @@ const CHOSEN = fc.record(
     engine: fc.constantFrom('gpu-1', 'gpu-3'),
     model: fc.constant('m'),
     agent_type: fc.constant('fix'),
+    identified_by: fc.constant('none'),
     text: fc.constantFrom('ALPHA', 'bet', 'alpha bet', '  '),
   },
   { requiredKeys: [] },

@@ -94,12 +94,12 @@ it('adds up the readings of gateways, but for the room of the engines that they 
   expect([readings.of('kv'), readings.of('gate_tokens'), readings.of('turn')]).toEqual([6, 900, null]);
 });
 
-it('reads calls on engines that are down too, and otherwise use and room of those that take calls, or still run some', () => {
+it('reads all calls in flight, and use and room of the engines that take calls', () => {
   const states = ['up', 'draining', 'down'].map((state) => ({ id: state, state }));
   const views = { engine: () => ({ inFlight: 3, window: 4, workingSetTokens: 40, capacityTokens: 100 }) };
   const driver = { views, waits: () => [], queue: () => ({ byCause: { kv: 5 }, waiting: 5, background: 2 }) };
   const config = { admission: { gate: 0.5 } };
   expect(readState({ config, driver, fleet: { list: () => states } } as never)).toEqual(
-    { in_flight: 9, slots: 8, working_set_tokens: 80, gate_tokens: 100, kv: 5, online: 3 }, // prettier-ignore
+    { in_flight: 9, slots: 4, working_set_tokens: 40, gate_tokens: 50, kv: 5, online: 3 }, // prettier-ignore
   );
 });
