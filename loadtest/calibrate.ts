@@ -1,16 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { Ask, LoadApi, Message } from './apis/api.js';
 import type { Outcome } from './exchange.js';
-import type { Target } from './target.js';
 import type { Template } from './conversation.js';
 import { COMMON_WORDS, Words } from './words.js';
 import type { AloneSpeed } from './load.js';
 
 export interface Prober {
-  readonly target: Target;
   readonly api: LoadApi;
   readonly model: string;
-  readonly isExact: boolean;
   readonly call: (ask: Pick<Ask, 'items' | 'outputTokens'>) => Promise<Outcome>;
   /** POST of JSON; undefined unless the answer is a success with a JSON object. */
   readonly post: (path: string, body: object) => Promise<Record<string, unknown> | undefined>;

@@ -65,26 +65,9 @@ export interface AloneSpeed {
   readonly outputTokenMs: number;
 }
 
-export type LoadErrorCode =
-  | 'bad_target' // no http or https URL, or one with credentials
-  | 'not_private'
-  | 'unreachable'
-  | 'tls'
-  | 'timeout'
-  | 'not_an_api' // it answers, but not as the API does
-  | 'unauthorized'
-  | 'no_such_model'
-  | 'refused'; // the first call was refused for another reason
-
+/** A target that cannot be used, in one line. */
 export class LoadError extends Error {
   override readonly name = 'LoadError';
-
-  constructor(
-    readonly code: LoadErrorCode,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 /** Classes of errors of a call, each counted separately. `cancelled`: an earlier call failed. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Ask, countOf, isObject, listOf, objectIn, objectOf, textOf } from './apis/api.js';
 import { measureAlone, calibrate, type Prober } from './calibrate.js';
 import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
-import { LoadError, type LoadErrorCode, type LoadOptions } from './load.js';
+import { LoadError, type LoadOptions } from './load.js';
 import type { Target } from './target.js';
 
 /** Time limit of one exchange before the run; a small model on a slow machine may need this long for its first call. */
@@ -59,10 +59,8 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   const withTools = api.path === '/v1/completions' ? undefined : await ask({ ...first, isExact, tools: ['look'] });
 
   const prober: Prober = {
-    target,
     api,
     model,
-    isExact,
     call: (part) => ask({ isExact, ...part }),
     post: async (path, body) => {
       const answer = await target.json('POST', path, body, limit(signal, timeoutMs)).catch(() => undefined);
@@ -112,13 +110,13 @@ export async function readModels(target: Target, wanted: string | undefined, tim
   const { status, text, headers } = answer;
   if (status === 401 || status === 403) throw unauthorized(target, status);
   const isHtml = /^\s*</.test(text) || /\bhtml\b/i.test(String(headers['content-type']));
-  if (isHtml) throw new LoadError('not_an_api', `${target.url} answers HTML, not an API: status ${status}`);
+  if (isHtml) throw new LoadError(`${target.url} answers HTML, not an API: status ${status}`);
   const list = status === 200 ? listOf(objectIn(text)?.['data']).filter(isObject) : [];
   if (status === 200 && objectIn(text) === undefined)
-    throw new LoadError('not_an_api', `${target.url}/v1/models answers no JSON object: ${short(text)}`);
+    throw new LoadError(`${target.url}/v1/models answers no JSON object: ${short(text)}`);
   const model = wanted ?? list.map((entry) => textOf(entry['id'])).find((id) => id !== '');
   if (model === undefined)
-    throw new LoadError('no_such_model', `${target.url}/v1/models lists no model (status ${status}): check the URL, or name one by --model`); // prettier-ignore
+    throw new LoadError(`${target.url}/v1/models lists no model (status ${status}): check the URL, or name one by --model`); // prettier-ignore
   const entry = objectOf(list.find((each) => each['id'] === model));
   const length = countOf(entry['max_model_len']) || countOf(objectOf(entry['meta'])['n_ctx_train']);
   const policy = textOf(headers['x-maitred-policy']) || undefined;
@@ -133,10 +131,10 @@ async function serverOf(target: Target, owner: string, timeoutMs: number, signal
 }
 
 function connectionError({ url }: Target, error: Error, timeoutMs: number): LoadError {
-  if (error.name === 'TimeoutError') return new LoadError('timeout', `${url} did not answer within ${timeoutMs} ms`);
-  if (isTls(error)) return new LoadError('tls', `${url}: no safe connection: ${tlsReasonOf(error)}`);
-  if (isNotHttp(error)) return new LoadError('not_an_api', `${url} does not speak HTTP: ${reasonOf(error)}`);
-  return new LoadError('unreachable', `${url} cannot be reached: ${reasonOf(error)}`);
+  if (error.name === 'TimeoutError') return new LoadError(`${url} did not answer within ${timeoutMs} ms`);
+  if (isTls(error)) return new LoadError(`${url}: no safe connection: ${tlsReasonOf(error)}`);
+  if (isNotHttp(error)) return new LoadError(`${url} does not speak HTTP: ${reasonOf(error)}`);
+  return new LoadError(`${url} cannot be reached: ${reasonOf(error)}`);
 }
 
 /** OpenSSL's reason comes among codes and source locations, which help nobody. */
@@ -147,7 +145,7 @@ function tlsReasonOf(error: Error): string {
 }
 
 const unauthorized = ({ url }: Target, status: number): LoadError =>
-  new LoadError('unauthorized', `${url} refuses the key (status ${status}); --key names the variable that holds it`);
+  new LoadError(`${url} refuses the key (status ${status}); --key names the variable that holds it`);
 
 /** @throws LoadError for an unanswered first call */
 function check(target: Target, model: string, { outcome, status, detail }: Outcome): void {
@@ -155,16 +153,6 @@ function check(target: Target, model: string, { outcome, status, detail }: Outco
   const { url } = target;
   if (status === 401 || status === 403) throw unauthorized(target, status);
   const isOfModel = /\bmodel\b/i.test(detail) && !/length|context|token/i.test(detail);
-  if ((status === 404 || status === 400) && isOfModel)
-    throw new LoadError('no_such_model', `${url} has no model ${model}: ${detail}`);
-  const path = url + target.api.path;
-  const codes: Partial<Record<typeof outcome, LoadErrorCode>> = {
-    unreachable: 'unreachable',
-    tls: 'tls',
-    timeout: 'timeout',
-    wrong_content: 'not_an_api',
-    broken_stream: 'not_an_api',
-  };
-  const code = status === 404 || status === 405 ? 'not_an_api' : (codes[outcome] ?? 'refused');
-  throw new LoadError(code, `${path} does not answer a first call: ${errorMessage(detail)}`);
+  if ((status === 404 || status === 400) && isOfModel) throw new LoadError(`${url} has no model ${model}: ${detail}`);
+  throw new LoadError(`${url}${target.api.path} does not answer a first call: ${errorMessage(detail)}`);
 }

@@ -140,9 +140,9 @@ class Meter {
       return this.#ask(words, outputTokens);
     }
     const { answer, detail, endedAt, firstTokenAt } = outcome;
-    if (outcome.outcome !== 'completed') throw new LoadError('refused', `${target.url}${target.api.path}: ${detail}`);
+    if (outcome.outcome !== 'completed') throw new LoadError(`${target.url}${target.api.path}: ${detail}`);
     if (!(answer.promptTokens >= 1 && answer.outputTokens >= 1 && firstTokenAt > 0))
-      throw new LoadError('refused', `${target.url} sent an answer without tokens or without its usage`);
+      throw new LoadError(`${target.url} sent an answer without tokens or without its usage`);
     return {
       promptTokens: answer.promptTokens,
       outputTokens: answer.outputTokens,

@@ -35,7 +35,7 @@ export class Target {
 
   /**
    * Resolves its address; does not connect.
-   * @throws LoadError `bad_target`, `not_private`, `unreachable`
+   * @throws LoadError
    */
   static async open(text: string, options: TargetOptions): Promise<Target> {
     const url = urlOf(text);
@@ -95,15 +95,15 @@ export class Target {
   }
 }
 
-/** @throws LoadError `bad_target` */
+/** @throws LoadError */
 function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new LoadError('bad_target', `${text} is no URL such as http://127.0.0.1:8000`);
+    throw new LoadError(`${text} is no URL such as http://127.0.0.1:8000`);
   if (url.username !== '' || url.password !== '')
-    throw new LoadError('bad_target', `the URL of ${url.host} holds credentials; --key names a variable that does`);
+    throw new LoadError(`the URL of ${url.host} holds credentials; --key names a variable that does`);
   if (url.search !== '' || url.hash !== '')
-    throw new LoadError('bad_target', `the URL of ${url.host} has more than a path behind its host`);
+    throw new LoadError(`the URL of ${url.host} has more than a path behind its host`);
   return url;
 }
 
@@ -146,7 +146,7 @@ export function isPrivate(address: string): boolean {
 /**
  * Looks up a host whose addresses must all be private. Returns a lookup pinned to these, since a name may later resolve
  * to another machine.
- * @throws LoadError `unreachable` for a name without addresses; `not_private`
+ * @throws LoadError also for a name without addresses
  */
 export async function privateLookup(url: URL): Promise<LookupFunction> {
   const found = (await privateAddresses(url)).map((address) => ({ address, family: isIP(address) }));
@@ -162,13 +162,12 @@ async function privateAddresses(url: URL): Promise<readonly string[]> {
     isIP(host) > 0
       ? [{ address: host }]
       : await lookup(host, { all: true }).catch((error: unknown) => {
-          throw new LoadError('unreachable', `${url.origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`); // prettier-ignore
+          throw new LoadError(`${url.origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`); // prettier-ignore
         });
   const addresses = found.map(({ address }) => address);
   const foreign = addresses.find((address) => !isPrivate(address));
   if (addresses.length > 0 && foreign === undefined) return addresses;
   throw new LoadError(
-    'not_private',
     `${url.origin} is not on this machine or a private network${foreign === undefined || foreign === host ? '' : ` (${foreign})`}; add --i-own-this-target if it is yours`,
   );
 }

@@ -36,13 +36,6 @@ export const TARGET_NAMES = ['A', 'B'] as const;
 
 export class SloError extends Error {
   override readonly name = 'SloError';
-
-  constructor(
-    readonly code: 'malformed' | 'unknown_metric' | 'not_a_number',
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 /**
@@ -57,7 +50,7 @@ export function parseSlo(
 ): Slo {
   const match = SHAPE.exec(text);
   if (!match)
-    throw new SloError('malformed', `"${text}" is not METRIC < NUMBER; a metric is such as program_seconds.p99, and <=, > and >= are understood too`); // prettier-ignore
+    throw new SloError(`"${text}" is not METRIC < NUMBER; a metric is such as program_seconds.p99, and <=, > and >= are understood too`); // prettier-ignore
   const [, metric = '', operator, limit] = match;
   const [first = '', ...rest] = metric.split('.');
   const target = TARGET_NAMES.slice(0, targets).findIndex((name) => name === first);
@@ -68,8 +61,8 @@ export function parseSlo(
     const below = known.filter((each) => isDeepStrictEqual(each.slice(0, spelt.length), spelt));
     const next = [...new Set(below.map((each) => each[path.length]))];
     if (below.length > 0 && path.length > 0)
-      throw new SloError('not_a_number', `"${metric}" is not one number; go on with one of .${next.join(', .')}`);
-    throw new SloError('unknown_metric', `no metric "${metric}" in the report${suggest(path.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
+      throw new SloError(`"${metric}" is not one number; go on with one of .${next.join(', .')}`);
+    throw new SloError(`no metric "${metric}" in the report${suggest(path.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
   }
   return { expression: text.trim(), target: target < 0 ? undefined : target, path, operator: operator as Operator, limit: Number(limit) }; // prettier-ignore
 }
