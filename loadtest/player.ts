@@ -1,6 +1,6 @@
 import type { Style } from './conversation.js';
 import type { Exchange } from './exchange.js';
-import type { AloneSpeed, LoadOptions, LoadObserver } from './load.js';
+import type { AloneSpeed, LoadCallRecord, LoadOptions, LoadObserver } from './load.js';
 import type { Meter } from './meter.js';
 import type { Target } from './target.js';
 
@@ -25,8 +25,10 @@ export interface Stage {
   readonly fault: (error: unknown) => void;
 }
 
+/** Calls in a row that found nobody, from which a target is gone. */
+const GONE_CALLS = 10;
 /** Twenty-four days: the longest time of a timer. */
-export const TIMER_MS_MAX = 2 ** 31 - 1;
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Plays programs on a target: any number at once, with a bound on the calls in flight. */
 export class Player {
@@ -34,9 +36,12 @@ export class Player {
   readonly underWay = new Map<object, () => void>();
   promptTokensWanted = 0;
   promptTokensCounted = 0;
-  /** Calls that broke off, of all that were sent. */
-  broken = 0;
   sent = 0;
+  /** Calls that broke off. */
+  broken = 0;
+  /** Its unreachable calls since the last that was answered, and when the first of them ended. */
+  #missed = 0;
+  #missedMs = 0;
   #free: number;
   readonly #waiting: (() => void)[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -80,6 +85,17 @@ export class Player {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free += 1;
     else next();
+  }
+
+  /** When the target went away and did not come back; undefined: it is there. */
+  get goneMs(): number | undefined {
+    return this.#missed < GONE_CALLS ? undefined : this.#missedMs;
+  }
+
+  answered({ outcome, endedMs }: LoadCallRecord): void {
+    if (outcome === 'broken_stream' || outcome === 'http_5xx') this.broken += 1;
+    if (outcome !== 'unreachable') this.#missed = 0;
+    else if ((this.#missed += 1) === 1) this.#missedMs = endedMs;
   }
 
   /** Reports the end of a program to the target. It is no failure if the target does not support that. */

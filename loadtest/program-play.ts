@@ -111,13 +111,13 @@ class ProgramPlay {
   #answered(index: number, sent: Sent, outcome: Outcome): void {
     const record = this.#record(index, sent, outcome);
     this.#timeline.ended(index, record);
+    this.player.answered(record);
     this.player.stage.observer.callEnded(record);
     if (record.outcome === 'completed') {
       this.#count(sent.prompt, outcome);
       this.#conversations.answered(index, { ...outcome.answer, outputTokens: record.outputTokens });
       for (const next of this.#run.completed(index, record.promptTokens, record.outputTokens)) this.#plan(next);
     } else this.#run.failed(index, record.outcome);
-    if (record.outcome === 'broken_stream' || record.outcome === 'http_5xx') this.player.broken += 1;
     if (this.#run.open === 0) this.#end();
   }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Source } from '../sim/index.js';
 import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { Watch } from './disturbance.js';
 import type { LoadOptions, LoadObserver } from './load.js';
 import type { Meter } from './meter.js';
-import { Player, TIMER_MS_MAX } from './player.js';
+import { Player } from './player.js';
 import { playProgram } from './program-play.js';
 import type { Readiness } from './preflight.js';
 import type { Target } from './target.js';
@@ -40,7 +40,7 @@ export class Run {
   programs = 0;
   isTooMany = false;
   readonly #startMs: number;
-  readonly #stop = new AbortController();
+  #isStopped = false;
   #fault: (error: unknown) => void = () => undefined;
 
   /** @param firstIndex index of its first program, among those of all runs */
@@ -73,19 +73,16 @@ export class Run {
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop);
     const broken = new Promise<never>((_, reject) => (this.#fault = reject));
-    const played = this.#play();
     try {
-      await Promise.race([played, stopped, broken]);
+      await Promise.race([this.#play(), stopped, broken]);
     } finally {
       signal.removeEventListener('abort', stop);
-      this.#stop.abort();
+      this.#isStopped = true;
       this.players.forEach((player) => player.stop());
     }
     this.elapsedMs = this.#now();
     this.unfinished = this.players.reduce((sum, player) => sum + player.underWay.size, 0);
     await Promise.all(this.players.map((player) => player.released()));
-    // The run was stopped, so a pending wait that now fails is no failure of the run.
-    played.catch(() => undefined);
   }
 
   #play(): Promise<unknown> {
@@ -97,7 +94,7 @@ export class Run {
   async #playClosed(concurrency: number): Promise<void> {
     const sources = this.players.map(() => ({ source: this.#source(), index: 0 }));
     const workers: Promise<void>[] = [];
-    for (let worker = 0; worker < concurrency && !this.#stop.signal.aborted; worker += 1) {
+    for (let worker = 0; worker < concurrency && !this.#isStopped; worker += 1) {
       for (const player of this.#inOrder(worker)) {
         const pulled = sources[player.stage.index];
         if (pulled !== undefined) workers.push(this.#work(player, pulled));
@@ -130,9 +127,10 @@ export class Run {
       if (arrival === undefined || arrival.atMs > this.around.options.durationMs) break;
       lastMs = arrival.atMs;
       // Overdue programs start at once, but in small groups, so that answers are noticed in time.
-      if (arrival.atMs > this.#now()) await this.#until(arrival.atMs);
+      if (arrival.atMs > this.#now())
+        await new Promise<void>((due) => this.players[0]?.at(this.#startMs + arrival.atMs, due));
       else if (index % AT_ONCE === 0) await turn();
-      if (this.#stop.signal.aborted) return;
+      if (this.#isStopped) return;
       if (this.players.some(({ underWay }) => underWay.size >= UNDER_WAY_MAX)) {
         this.isTooMany = true;
         break;
@@ -144,12 +142,6 @@ export class Run {
       }
     }
     await Promise.all(playing);
-  }
-
-  async #until(timeMs: number): Promise<void> {
-    // A timer counts from the start of its turn of the event loop, and so may fire slightly early.
-    for (let waitMs = timeMs - this.#now(); waitMs > 0 && !this.#stop.signal.aborted; waitMs = timeMs - this.#now())
-      await sleep(Math.min(Math.ceil(waitMs), TIMER_MS_MAX), undefined, { signal: this.#stop.signal });
   }
 
   async #work(player: Player, pulled: { readonly source: Source; index: number }): Promise<void> {

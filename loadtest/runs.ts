@@ -1,15 +1,7 @@
 import { integer } from '../text/index.js';
 import type { AgentProgram } from '../workloads/index.js';
 import { baselineOf } from './calibrate.js';
-import {
-  type AloneSpeed,
-  type LoadOptions,
-  RUNS,
-  SHORT_MS,
-  type LoadCallRecord,
-  type LoadObserver,
-  type LoadProgramRecord,
-} from './load.js';
+import { type AloneSpeed, type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
 import { watch } from './disturbance.js';
 import { Meter } from './meter.js';
 import type { Player } from './player.js';
@@ -46,9 +38,8 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
       ])
         if (warning !== undefined) onWarning(warning);
     const began = performance.now();
-    const reach = new Reach(observer);
-    const around = { options, observer: reach, targets, ready, watches, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
-    return await new Runs(around, reach).play(signal);
+    const around = { options, observer, targets, ready, watches, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
+    return await new Runs(around).play(signal);
   } finally {
     await Promise.all(opened.map((target) => target.close()));
   }
@@ -83,36 +74,6 @@ function leastMs({ calls }: AgentProgram, alone: AloneSpeed | undefined, { gapMs
   return Math.max(0, ...ends);
 }
 
-/** Calls in a row that found nobody, from which a target is gone. */
-const GONE_CALLS = 10;
-
-/** Notices targets that went away and did not come back. */
-class Reach implements LoadObserver {
-  /** Of each target: its unreachable calls since the last that was answered, and when the first of them ended. */
-  readonly #missed = new Map<number, { calls: number; readonly sinceMs: number }>();
-
-  constructor(private readonly observer: LoadObserver) {}
-
-  callEnded(call: LoadCallRecord): void {
-    const { target, outcome, endedMs } = call;
-    const missed = this.#missed.get(target) ?? { calls: 0, sinceMs: endedMs };
-    missed.calls += 1;
-    if (outcome === 'unreachable') this.#missed.set(target, missed);
-    else this.#missed.delete(target);
-    this.observer.callEnded(call);
-  }
-
-  programEnded(program: LoadProgramRecord): void {
-    this.observer.programEnded(program);
-  }
-
-  /** Milliseconds after the beginning; undefined: it is there. */
-  goneMs(target: number): number | undefined {
-    const { calls = 0, sinceMs } = this.#missed.get(target) ?? {};
-    return calls < GONE_CALLS ? undefined : sinceMs;
-  }
-}
-
 /** Result of a run, besides the records of its calls and programs. */
 export type LoadSummary = Readonly<Awaited<ReturnType<typeof runLoad>>>;
 
@@ -120,10 +81,7 @@ class Runs {
   readonly #startedAt = new Date();
   readonly #runs: Run[] = [];
 
-  constructor(
-    private readonly around: Surroundings,
-    private readonly reach: Reach,
-  ) {}
+  constructor(private readonly around: Surroundings) {}
 
   async play(signal: AbortSignal) {
     const timer = setInterval(() => this.#tell(), PROGRESS_MS);
@@ -134,17 +92,14 @@ class Runs {
         this.#runs.push(run);
         await run.play(signal);
         programs += run.programs;
-      } while (!signal.aborted && !this.#isAnyGone && this.#runs.length < this.#wanted());
+        // Further runs would measure how fast calls fail.
+        if (run.players.some(({ goneMs }) => goneMs !== undefined)) break;
+      } while (!signal.aborted && this.#runs.length < this.#wanted());
       this.#tell();
     } finally {
       clearInterval(timer);
     }
     return this.#summary(!signal.aborted);
-  }
-
-  /** Further runs would measure how fast calls fail. */
-  get #isAnyGone(): boolean {
-    return this.around.targets.some((_, index) => this.reach.goneMs(index) !== undefined);
   }
 
   /** Only when the first run has ended is it known to be short. */
@@ -182,7 +137,7 @@ class Runs {
         ...facts,
         promptTokensWanted: sum(own, 'promptTokensWanted'),
         promptTokensCounted: sum(own, 'promptTokensCounted'),
-        goneMs: this.reach.goneMs(index),
+        goneMs: own.at(-1)?.goneMs,
         disturbances: (await watches[index]?.(sum(there, 'sent'), sum(own, 'broken'))) ?? [],
       };
     };
