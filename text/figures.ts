@@ -25,6 +25,10 @@ function inTwo(seconds: number, large: number, unit: string, small: number, rest
   return `${integer(Math.floor(seconds / large))} ${unit}${more > 0 ? ` ${more} ${rest}` : ''}`;
 }
 
+/** `950`, `1.2K`, `12.3K`, `4.5M`. */
+export const compact = (value: number): string => COMPACT.format(value);
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
 export const percent = (value: number | null): string => (value === null ? '-' : `${(100 * value).toFixed(1)} %`);
 
 /** A ratio with a fixed number of decimals for its magnitude, so that the ratios of a column compare. */

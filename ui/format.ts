@@ -2,15 +2,10 @@
 
 import { span } from '../text/index.js';
 
-export { brief, counted, integer as count } from '../text/index.js';
+export { brief, compact as tokens, counted, integer as count } from '../text/index.js';
 
 /** '–' for nothing. */
 export const duration = (seconds: number | null): string => (seconds === null ? '–' : span(1000 * seconds));
-
-const compact = new Intl.NumberFormat('en', { notation: 'compact' });
-
-/** `950`, `1.2K`, `12K`, `4.5M`. */
-export const tokens = (value: number): string => compact.format(value);
 
 export const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
 

@@ -1,4 +1,4 @@
-import type { EngineList, GatewayState, IdentitySources } from '../../sidecar/admin/answers.js';
+import type { EngineList, GatewayState, ProgramGroups } from '../../sidecar/admin/answers.js';
 import { downRemedy } from '../../sidecar/admin/status.js';
 import type { Config } from '../../sidecar/config/index.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
@@ -20,7 +20,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
   try {
     const ask = async <T>(path: string) => (await client.json(path)) as T;
     const [{ engines }, { status }] = [await ask<EngineList>('/engines'), await ask<GatewayState>('/gateway')];
-    const identified = await ask<IdentitySources>('/identity');
+    const { groups } = await ask<ProgramGroups>('/programs?by=identified_by');
     const idle = idleFindings(await ask<Config>('/config'));
     const about = (what: Part['about']) => status.parts.filter((part) => part.about === what);
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
@@ -34,7 +34,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
       ...twinFindings(engines),
       ...strangerFindings(engines, own),
       ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
-      identityFinding(identified),
+      identityFinding(groups),
       ...about('clients').map(({ text, remedy }) => note('clients', text, remedy)),
       ...about('calls').slice(0, 1).map(({ level, text }) => level === 'good' ? ok('queue', text) : note('queue', text, `${OWN_NAME} why explains the longest wait`)),
     ]; // prettier-ignore
@@ -91,11 +91,14 @@ function engineFindings(engine: Row): Finding[] {
   ]; // prettier-ignore
 }
 
-function identityFinding({ calls, sources }: IdentitySources): Finding {
+function identityFinding(sources: ProgramGroups['groups']): Finding {
   const subject = 'identity';
+  const calls = sources.reduce((sum, source) => sum + source.calls, 0);
   if (calls === 0) return note(subject, 'no call so far');
-  const unnamed = sources.find(({ source }) => source === 'none')?.calls ?? 0;
-  const named = sources.filter(({ source }) => source !== 'none').map(({ source, calls }) => `${source} (${calls})`);
+  const unnamed = sources.find(({ name }) => name === 'none')?.calls ?? 0;
+  const named = sources
+    .filter(({ name }) => (name ?? 'none') !== 'none')
+    .map(({ name, calls }) => `${name} (${calls})`);
   const how = named.length === 0 ? '' : `; the others were known by ${named.join(', ')}`;
   const found = `${unnamed} of ${counted(calls, 'recent call')} began a program of ${calls === 1 ? 'its' : 'their'} own${how}`;
   if (calls < CALLS_MIN || unnamed < UNNAMED_SHARE * calls) return ok(subject, found);

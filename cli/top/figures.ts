@@ -1,3 +1,5 @@
+import { compact } from '../../text/index.js';
+
 /** Figures in at most six columns. One that the gateway does not tell is 0. */
 
 /** Seconds as `3.2s`, `45s`, `5m03`, `3h07`, `12d4h`. */
@@ -11,9 +13,7 @@ export function timeText(seconds = 0): string {
   return days < 100 ? `${days}d${Math.floor(whole / 3600) % 24}h` : `${countText(days)}d`;
 }
 
-/** Counts as `999`, `12.3K`, `432K`, `1.5M`. */
-export const countText = (count = 0): string => COMPACT.format(count);
-const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+export const countText = (count = 0): string => compact(count);
 
 export const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 

@@ -1,4 +1,3 @@
-import { span } from '../../text/index.js';
 import { fitted, printable, wrapped } from '../text.js';
 import { tableLines } from './columns.js';
 import { counted } from './figures.js';
@@ -28,30 +27,25 @@ export function frame({ url, sort, snapshot, fault }: Scene, width: number, head
 }
 
 /** Words on the gateway, the longest first: each text leaves out what matters least in the one before. */
-function headsOf(url: string, { gateway, queue, programs, filter, offset, total }: Snapshot): string[] {
+function headsOf(url: string, { gateway, programs, filter, offset, total }: Snapshot): string[] {
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
   const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
   const named = `${url.replace(/^http:\/\//, '')}: ${table}`;
-  // Batches and the cluster follow the sentence on waiting calls.
-  const upToWaits = /^.*? waits?\b.*?\.(?= |$)/.exec(status?.text ?? '')?.[0];
-  const brief = queue?.waiting === undefined ? status?.text : [status?.title && !status.title.endsWith(' waiting') && `${status.title}.`, waitsInShort(queue)].filter(Boolean).join(' '); // prettier-ignore
+  // An older gateway has no parts.
+  const { text = '', title = '', parts = [{ about: 'calls', text }] } = status ?? {};
+  const calls = parts.findIndex(({ about }) => about === 'calls');
+  // Batches and the cluster follow the sentence on calls.
+  const upToCalls = parts.slice(0, calls + 1).map((part) => part.text);
+  const brief = [title !== '' && !title.endsWith(' waiting') && `${title}.`, parts[calls]?.text];
   const more = [demo && `Demo: ${demo.ended} of ${demo.total} ended.`, policy && `Policy ${policy}.`];
   return [
-    [named, status?.text, status?.helps, ...more],
-    [named, status?.text, ...more],
-    [named, status?.text],
-    [named, upToWaits ?? status?.text],
-    [named, brief],
-    [table, brief],
-    [brief],
+    [named, text, status?.helps, ...more],
+    [named, text, ...more],
+    [named, text],
+    [named, ...upToCalls],
+    [named, ...brief],
+    [table, ...brief],
+    brief,
   ].map((sentences) => sentences.filter(Boolean).join(' '));
-}
-
-function waitsInShort({ waiting, background, longest_wait_seconds: longest }: NonNullable<Snapshot['queue']>): string {
-  const online = waiting - background;
-  if (waiting === 0) return 'No call waits.';
-  const waits = (calls: number) => `${counted(calls, 'call')} ${calls === 1 ? 'waits' : 'wait'}`;
-  if (online === 0) return `${waits(background)} in the background.`;
-  return `${waits(online)}, the longest for ${span(1000 * longest)}${background > 0 ? `, and ${background} in the background` : ''}.`;
 }

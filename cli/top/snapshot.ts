@@ -1,4 +1,4 @@
-import type { GatewayState, Program, ProgramPage, Queue } from '../../sidecar/admin/answers.js';
+import type { GatewayState, Program, ProgramPage } from '../../sidecar/admin/answers.js';
 import { PROGRAM_STATES } from '../../sidecar/admin/query.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { printable } from '../text.js';
@@ -8,7 +8,6 @@ export interface Snapshot extends Omit<ProgramPage, 'programs' | 'limit'> {
   readonly programs: readonly ProgramRow[];
   readonly filter: string;
   readonly gateway: Partial<Pick<GatewayState, 'status' | 'demo_programs' | 'policy'>>;
-  readonly queue?: Pick<Queue, 'waiting' | 'background' | 'longest_wait_seconds'>;
 }
 export type ProgramRow = Pick<Program, 'id'> & Partial<Program>;
 
@@ -17,15 +16,14 @@ export type Wish = Readonly<Record<'sort' | 'filter', string> & Record<'offset' 
 /** @throws AdminError */
 export async function readSnapshot(client: AdminClient, { filter, sort, offset, limit }: Wish): Promise<Snapshot> {
   const query = new URLSearchParams({ sort, limit: String(limit), offset: String(offset), ...choiceOf(filter) });
-  const [gateway, queue, page] = await Promise.all([
+  const [gateway, page] = await Promise.all([
     read<Snapshot['gateway']>(client, '/gateway'),
-    read<Queue>(client, '/queue'),
     read<Partial<ProgramPage>>(client, `/programs?${query.toString()}`),
   ]);
   const { programs, total } = page;
   if (programs === undefined || total === undefined)
     throw new AdminError('/programs answered in an unknown shape: is this gateway of another version?');
-  return { gateway, queue, programs, total, offset, filter: filter.trim() };
+  return { gateway, programs, total, offset, filter: filter.trim() };
 }
 
 async function read<T>(client: AdminClient, path: string): Promise<T> {

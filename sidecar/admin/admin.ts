@@ -17,7 +17,7 @@ import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
 import { logChange } from './program-routes.js';
 import { selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
-import { engineRow, engineRows, gatewayRow, historyRow, identityRow, totalsRow } from './state-rows.js';
+import { engineRow, engineRows, gatewayRow, historyRow, totalsRow } from './state-rows.js';
 import { wholeCalls, wholeExplanation, wholePage } from './watch.js';
 
 /** Paths for operators. All but the two probes check authorization first. */
@@ -58,7 +58,6 @@ export function adminRoutes(context: Parts): Routes {
     '/engines/:id/undrain': { POST: ofEngine(({ id }) => undrain(context, id)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },
     '/queue': { GET: answer(async () => (await stateOfAll(context)).queue) },
-    '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(async () => totalsRow(await totalsOf(context), context)) },
     '/history': { GET: answer((request) => listHistory(context, request)) },
     '/gateway': {

@@ -73,11 +73,6 @@ export interface Queue {
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
 }
 
-export interface IdentitySources {
-  readonly calls: number;
-  readonly sources: readonly { readonly source: string; readonly calls: number }[];
-}
-
 /** Faults of the service come first, then the most frequent. */
 interface Failed {
   readonly code: string;

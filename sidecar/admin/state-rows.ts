@@ -73,11 +73,6 @@ export function queueRow({ config, driver }: Parts): Answers.Queue {
   };
 }
 
-export function identityRow({ known }: Parts) {
-  const sources = known.sources().map(([source, calls]) => ({ source, calls }));
-  return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
-}
-
 export function totalsRow({ steps, sum, stepMs, firstMs }: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
   const spread = (times: typeof sum.queues) => ({
     count: times.count,

@@ -60,10 +60,8 @@ export class Replica {
   readonly #outdone = new Set<ProgramId>();
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
-  /** Exponent of the backoff: ejections since the engine last worked. Failed probes do not count, or it would be found late. */
+  /** Ejections since the engine last worked, for the backoff. Failed probes do not count, or it would be found late. */
   #setbacks = 0;
-  /** Whether a call has succeeded since the last ejection. */
-  #hasWorked = true;
   #probeAtMs = Infinity;
   /** Probes that were healthy, and did not find the capacity. */
   #unsized = 0;
@@ -131,7 +129,6 @@ export class Replica {
     this.#acquit();
     this.#saturation.served(program, this.ports.now());
     if (!isServing(this)) return;
-    this.#hasWorked = true;
     this.#setbacks = 0;
     this.#endProbation();
   }
@@ -233,8 +230,7 @@ export class Replica {
 
   #eject(reason: string): void {
     this.ejections += 1;
-    if (!this.#hasWorked) this.#setbacks += 1;
-    this.#hasWorked = false;
+    this.#setbacks += 1;
     this.#identified = false;
     this.load = {};
     this.trouble = { reason, sinceMs: this.ports.now() };
@@ -247,7 +243,7 @@ export class Replica {
     this.#cancelTimer();
     if (this.#closed || this.#probing || this.state === 'draining') return;
     const { intervalMs, backoffMs, backoffMsMax } = this.settings.health;
-    const ms = isServing(this) ? intervalMs : Math.min(backoffMs * 2 ** this.#setbacks, backoffMsMax);
+    const ms = isServing(this) ? intervalMs : Math.min(backoffMs * 2 ** Math.max(0, this.#setbacks - 1), backoffMsMax);
     this.#probeAtMs = this.ports.now() + ms;
     this.#cancelTimer = this.ports.setTimer(() => this.#probeNow(), ms);
   }

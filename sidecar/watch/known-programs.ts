@@ -7,8 +7,6 @@ import { valueOf } from '../identity/claims.js';
 export const ENDED_MAX = 500;
 /** Threads of one program to count separately; calls of further ones count as the root's. */
 const THREADS_MAX = 256;
-/** Calls whose source is remembered: enough for a share, and few enough to forget a client's old settings soon. */
-const SOURCES_MAX = 512;
 
 type Heard = Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'headers' | 'line' | 'isBackground'>;
 
@@ -54,7 +52,6 @@ export class KnownPrograms implements Observer {
   /** Of each name that was ended while calls ran, the first to be ended first: it may have begun anew since. */
   readonly #ending = new Map<ProgramId, Told[]>();
   readonly #ended: EndedProgram[] = [];
-  readonly #sources: string[] = [];
   /** The program of each call. */
   readonly #toldBy = new WeakMap<object, Told>();
 
@@ -73,8 +70,6 @@ export class KnownPrograms implements Observer {
     told.isBackground = isBackground(spec);
     told.hasMoved = false;
     count(told, identity.thread);
-    this.#sources.push(source);
-    if (this.#sources.length > SOURCES_MAX) this.#sources.shift();
   }
 
   dispatched(spec: object, { engine }: Pick<Dispatch, 'engine'>): void {
@@ -140,13 +135,6 @@ export class KnownPrograms implements Observer {
   /** @param removed of one that has left the table, and still has calls */
   of({ id, removed }: Pick<ProgramView, 'id' | 'removed'>): Told | undefined {
     return (removed === undefined ? undefined : this.#ending.get(id)?.[0]) ?? this.#told.get(id);
-  }
-
-  /** Sources that named the programs of the last calls, with their calls: the most frequent first. */
-  sources(): readonly (readonly [source: string, calls: number])[] {
-    const counts = new Map<string, number>();
-    for (const source of this.#sources) counts.set(source, (counts.get(source) ?? 0) + 1);
-    return [...counts].sort(([, a], [, b]) => b - a);
   }
 
   /** The last to end first. */

@@ -19,7 +19,7 @@ const program = (id: string, more: object = {}) => ({ id, tenant: 'default', ...
 
 /** As `top` reads it from a gateway that answers this. */
 async function snapshotOf(programs: readonly object[], total = programs.length, more = {}): Promise<Snapshot> {
-  const answers: Record<string, unknown> = { '/gateway': GATEWAY, '/queue': {}, ...more };
+  const answers: Record<string, unknown> = { '/gateway': GATEWAY, ...more };
   const url = await serve((request, response) => {
     response.setHeader('x-maitred-reason', 'admin');
     response.end(JSON.stringify(answers[request.url ?? ''] ?? { programs, total, offset: 10 }));
@@ -101,30 +101,26 @@ describe('a frame', () => {
   });
 
   it('leaves out what matters least where it has no room, and never the trouble and the longest wait', async () => {
-    const text = 'gpu-2 has been down for 9.5 s (connection refused). 1 of 2 engines up. 1 call runs, 5 wait: 3 for KV cache, 2 for the window, the longest for 80 s. batch_1: 0 of 9 lines.'; // prettier-ignore
-    const head = async (queue: object, width: number, more: object = { level: 'bad', title: 'gpu-2 down' }) => {
-      const answers = { '/gateway': { ...GATEWAY, status: { text, ...more } }, '/queue': queue };
+    const parts = [
+      { about: 'engines', text: 'gpu-2 has been down for 9.5 s (connection refused).' },
+      { about: 'engines', text: '1 of 2 engines up.' },
+      { about: 'calls', text: '1 call runs, 5 wait for KV cache, the longest for 80 s.' },
+      { about: 'calls', text: 'batch_1: 0 of 9 lines.' },
+    ];
+    const text = parts.map((part) => part.text).join(' ');
+    const head = async (width: number, title = 'gpu-2 down') => {
+      const answers = { '/gateway': { ...GATEWAY, status: { text, title, parts } } };
       const snapshot = await snapshotOf([program('a')], 345, answers);
       const lines = frame({ ...SCENE, snapshot }, width, 2).slice(0, 2);
       return lines.map((line) => line.trimEnd()).join(' ');
     };
-    const queue = { waiting: 5, background: 0, longest_wait_seconds: 80 };
     const table = '345 programs, shown 11 to 11.';
-    expect(await head(queue, 100)).toBe(`gateway:8080: ${table} ${text.slice(0, -' batch_1: 0 of 9 lines.'.length)}`);
-    expect(await head(queue, 40)).toBe('gpu-2 down. 5 calls wait, the longest for 1 min 20 s.');
-    expect(await head(queue, 80)).toBe(`gateway:8080: ${table} gpu-2 down. 5 calls wait, the longest for 1 min 20 s.`);
-    const shared = { ...queue, background: 4 };
-    expect(await head(shared, 58)).toBe(
-      `${table} gpu-2 down. 1 call waits, the longest for 1 min 20 s, and 4 in the background.`,
-    );
-    expect(await head(queue, 50, { level: 'warn', title: '9 of 99 calls failed' })).toBe(
-      '345 programs, shown 11 to 11. 9 of 99 calls failed. 5 calls wait, the longest for 1 min 20 s.',
-    );
-    const good = { level: 'good', title: '5 waiting' };
-    expect(await head({ ...queue, background: 5 }, 50, good)).toBe(
-      `gateway:8080: ${table} 5 calls wait in the background.`,
-    );
-    expect(await head({ ...queue, waiting: 0 }, 50, good)).toBe(`gateway:8080: ${table} No call waits.`);
+    expect(await head(90)).toBe(`gateway:8080: ${table} ${text.slice(0, -' batch_1: 0 of 9 lines.'.length)}`);
+    const waits = '1 call runs, 5 wait for KV cache, the longest for 80 s.';
+    expect(await head(40)).toBe(`gpu-2 down. ${waits}`);
+    expect(await head(80)).toBe(`gateway:8080: ${table} gpu-2 down. ${waits}`);
+    expect(await head(60, '9 of 99 calls failed')).toBe(`${table} 9 of 99 calls failed. ${waits}`);
+    expect(await head(60, '5 waiting')).toBe(`gateway:8080: ${table} ${waits}`);
   });
 
   it('shows one row for each program, with its tenant and its gateway if there are several', async () => {
@@ -197,7 +193,6 @@ describe('maitred top', () => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://any');
       if (request.headers.authorization !== 'Bearer very-secret') return response.writeHead(401).end();
       if (pathname === '/gateway') return response.end(JSON.stringify(GATEWAY));
-      if (pathname === '/queue') return response.end('{}');
       const chosen = { text: 'B c', tenant: 'acme', state: 'idle' };
       expect(Object.fromEntries(searchParams)).toEqual({ sort: '-current_wait_seconds', limit: '3', offset: '0', ...chosen }); // prettier-ignore
       return response.end(JSON.stringify({ programs: [program(HOSTILE)], total: 1 }));

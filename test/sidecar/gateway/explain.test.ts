@@ -244,10 +244,6 @@ describe('a program', () => {
     await ask(`${url}/programs/second/end`, { method: 'POST' });
     expect((await ask(past)).json()).toMatchObject({ text, program: null });
     expect((await ask(`${url}/programs/0123456789-1/explain`)).text).toContain('No call');
-    expect((await ask(`${url}/identity`)).json()).toEqual({
-      calls: 2,
-      sources: [{ source: 'x-maitred-program', calls: 2 }],
-    });
   });
 
   it('is explained by the failure of its last call', async () => {

@@ -122,15 +122,3 @@ it('count no more than 256 threads of a program, and forget them with it', () =>
   known.programGone({ program } as unknown as ProgramGone, millis(0));
   expect(of(known, 'p')).toBeUndefined();
 });
-
-it('remember the sources of the last calls only', () => {
-  const known = new KnownPrograms();
-  for (let call = 0; call < 1_000; call += 1)
-    known.accepted({
-      spec: spec('p', 'm', { identity: { source: call < 700 ? 'none' : 'history', thread: '' } as never }),
-    });
-  expect(known.sources()).toEqual([
-    ['history', 300],
-    ['none', 212],
-  ]);
-});
