@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { type LoadOptions, seedOfRun } from '../../loadtest/index.js';
-import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/index.js';
-import { didYouMean } from '../../sidecar/config/index.js';
+import type { ReporterOptions } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
-import { countOf, programsOf, readArrivals, readSource, type ProgramSource, type SourceFlags } from '../sim/source.js';
+import { countOf, programsOf, readArrivals, readSlo, readSource, type ProgramSource, type SourceFlags } from '../sim/source.js';
 import { placeOf, type Values } from '../sim/axes.js';
 import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
@@ -32,7 +31,7 @@ export interface Load {
 export async function readLoads(command: Command, flags: LoadFlags, faults: Faults) {
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
   const { target: targets } = flags;
-  const slos = flags.slo.map((text) => slo(command, text, targets.length));
+  const slos = flags.slo.map((text) => readSlo(command, text, targets.length));
   if (flags.json !== undefined && flags.json !== '-') checkWritable(command, flags.json);
   const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
   const source = await readSource(command, flags, 'words', faults);
@@ -85,15 +84,6 @@ function optionsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, ap
     ownsTargets: flags.iOwnThisTarget,
     baseline: flags.baseline ? 'estimate' : 'none',
   };
-}
-
-function slo(command: Command, text: string, targets: number) {
-  try {
-    return parseSlo(text, targets, didYouMean);
-  } catch (error) {
-    if (error instanceof SloError) command.error(`--slo: ${error.message}`);
-    throw error;
-  }
 }
 
 /** @param arrivals absent: they differ */

@@ -1,6 +1,6 @@
 import { integer } from '../../text/index.js';
 import { auto, isForNothing, loadsOf, more, PROGRAMS_MAX, ratesOf, STEADY } from './loads.js';
-import { isUnloaded, overloadedSeeds } from './overload.js';
+import { isUnloaded, loadOf } from './overload.js';
 import { choicesOf, nameOf, type Plan } from './plan.js';
 import { enginesOf } from './sustained.js';
 import type { RunReport } from './worker.js';
@@ -59,7 +59,7 @@ const overloaded = (plan: Plan, runs: readonly RunReport[]): string[] =>
     plan,
     'Overloaded',
     (at) => {
-      const { size } = overloadedSeeds(plan, runs, at);
+      const { size } = loadOf(plan, runs, at).overloaded;
       return size === 0 ? undefined : size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
     },
     'The queue kept growing, so times and factors grow with the number of programs.',

@@ -1,7 +1,7 @@
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import type { Searched } from './axes.js';
 import { PROGRAMS_MAX, STEADY } from './loads.js';
-import { aloneOf, AMPLE, isKept, isUnloaded, loadOf } from './overload.js';
+import { aloneOf, AMPLE, isUnloaded, loadOf } from './overload.js';
 import { type Plan, withValues } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -39,15 +39,15 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
     const trial = trialAt(value, sizeAt(value));
     const runs = await run(trial);
     if (runs.length === 0) break;
-    const { state } = loadOf(trial, runs, 0);
+    const { state, isKept } = loadOf(trial, runs, 0);
     if (state !== 'overloaded') spanSeconds = Math.max(...runs.map(({ program_seconds: { mean, max } }) => Math.max(MEAN_SPANS * (mean ?? 0), LAST_SPANS * (max ?? 0)))); // prettier-ignore
     if (state === 'unknown' && sizeAt(value) > trial.programs) continue;
-    const isBorne = axis === 'concurrency' ? runs.every(isUnloaded) : isKept(trial, runs, 0);
+    const isBorne = axis === 'concurrency' ? runs.every(isUnloaded) : isKept;
     if (isBorne) borne = value;
     const next = HARDER[axis](value, isBorne ? 2 : 1 / 2);
-    // More engines do not tell more of so few programs.
-    const isLast = (!isBorne && borne !== undefined) || (axis === 'engines' && state === 'unknown');
-    if (isLast || next === value || next === borne || next > LOAD_MAX) break;
+    // More engines do not tell more of so few programs, nor do they help much where no call waits.
+    const isVain = axis === 'engines' && (state === 'unknown' || (!isBorne && runs.every(isUnloaded)));
+    if (isVain || (!isBorne && borne !== undefined) || next === value || next === borne || next > LOAD_MAX) break;
     value = next;
   }
   const begin = borne ?? value;

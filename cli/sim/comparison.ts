@@ -1,5 +1,5 @@
 import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, ratioText, type Statistic } from '../../lab/index.js'; // prettier-ignore
-import { overloadedSeeds, sustainedSeeds } from './overload.js';
+import { loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -56,10 +56,9 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
 
 /** Program times in the seeds that both sustain, if others overload one of both, and differ. */
 function sustainedOf(plan: Plan, runs: readonly RunReport[], pair: Comparison, all: Ratio): string | undefined {
-  const isOver = [pair.first, pair.other].some((each) => overloadedSeeds(plan, runs, each).size > 0);
-  const [one, other] = [sustainedSeeds(plan, runs, pair.first), sustainedSeeds(plan, runs, pair.other)];
-  const shared = [...one].filter((seed) => other.has(seed));
-  if (!isOver || shared.length < 2) return undefined;
+  const [one, other] = [loadOf(plan, runs, pair.first), loadOf(plan, runs, pair.other)];
+  const shared = [...one.sustained].filter((seed) => other.sustained.has(seed));
+  if (one.overloaded.size + other.overloaded.size === 0 || shared.length < 2) return undefined;
   const ratio = pairedRatio(pairsOf(runs.filter(({ seed }) => shared.includes(seed)), pair, (run) => run.program_seconds.mean)); // prettier-ignore
   return ratioText(ratio) === ratioText(all)
     ? undefined

@@ -5,7 +5,7 @@ import { SIM_BALANCERS, SIM_POLICIES, SIM_RETENTION_NAMES, type HostOptions } fr
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { loadConfig } from '../../sidecar/config/index.js';
 import { addExamples } from '../advice.js';
-import { eachOnce, names, wholeFrom } from '../options.js';
+import { collect, eachOnce, names, wholeFrom } from '../options.js';
 import { SIM_BALANCER_SENTENCES, SIM_POLICY_SENTENCES } from './choices.js';
 import { explainChoices } from '../choices-help.js';
 import { BASE_NAMES, choosePreset, DEFAULT, hostWritesOption, PRESET_CHOICES, type ChosenPreset } from '../preset.js';
@@ -25,6 +25,7 @@ export interface SimFlags
   readonly conditions?: readonly ChosenConditions[];
   readonly config?: string;
   readonly seed?: readonly number[];
+  readonly slo: readonly string[];
   readonly margin: number;
   readonly jobs: number;
   readonly json: boolean;
@@ -54,6 +55,7 @@ export function addSimOptions(command: Command): Command {
     .option('--host-gate <shares>', `largest share of host memory for idle contexts, 0: not counted (admission.hostGate; default: ${DEFAULTS.admission.hostGate})`, settings)
     .optionsGroup('Runs and output:')
     .option('--seed <numbers>', 'random seeds, several with commas or as 1..8: each is a run (default: 0; of auto, 1..8)', seeds)
+    .option('--slo <expression>', 'must be met for a rate or a number of engines to count as sustained, such as "program_seconds.p95 < 500"; repeatable', collect, [])
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)

@@ -2,7 +2,7 @@ import { PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
 import { isChoice, type Searched } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { RUNS_MAX } from './lists.js';
-import { isHeld, loadOf, overloadedSeeds, programsToTell } from './overload.js';
+import { loadOf, programsToTell } from './overload.js';
 import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -36,7 +36,7 @@ export function ratesOf(plan: Plan): readonly number[] {
 
 /** Whether some policy only made calls wait, in engines that had room for all. */
 export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
-  const isOver = plan.variants.some((_, at) => overloadedSeeds(plan, runs, at).size > 0);
+  const isOver = plan.variants.some((_, at) => loadOf(plan, runs, at).overloaded.size > 0);
   if (isOver || isSweep(plan) || runs.some(({ preemptions }) => preemptions > 0)) return false;
   const balancers = new Set(plan.variants.map(({ balancer }) => balancer));
   if (plan.variants[0]?.policy !== 'pass-through' || balancers.size > 1) return false;
@@ -67,7 +67,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
   if (plan.searched === undefined && loads.length > 0 && !plan.isExact) {
-    if (!isHeld(plan, runs, 0))
+    if (!loadOf(plan, runs, 0).isHeld)
       return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(axis, 'those that it does')}`; // prettier-ignore
     const isOver = verdicts.length === 0 || verdicts.some((each) => !each.isHeld);
     if (isSeveral && from < 0 && !isOver && axis === 'rate')

@@ -1,5 +1,5 @@
 import { hasFewWaits } from '../../lab/index.js';
-import { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
+import { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell, resultOf } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { AXES, type Values } from './axes.js';
 import type { Plan } from './plan.js';
@@ -15,14 +15,29 @@ const FILLS = 8;
 /** A mean slowdown that no filling explains. */
 const CLEAR = 4;
 
-/** In how many seeds a variant is not overloaded, by the rule of load tests, and whether that tells. */
-export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
-  const signs = signsOf(variants, runs, variant).map(({ sign }) => sign);
-  const count = (sign: boolean | null) => signs.filter((each) => each === sign).length;
-  const [overloaded, sustained, seeds] = [count(true), count(false), signs.length];
+/** In which seeds a variant is overloaded, by the rule of load tests, and in which not; whether that tells, and whether it is enough. */
+export function loadOf({ variants, slos }: Plan, runs: readonly RunReport[], variant: number) {
+  const signs = signsOf(variants, runs, variant);
+  const seedsOf = (sign: boolean): ReadonlySet<number> => new Set(signs.filter((each) => each.sign === sign).map(({ run }) => run.seed)); // prettier-ignore
+  const [overloaded, sustained, seeds] = [seedsOf(true), seedsOf(false), signs.length];
+  const kept = signs.filter(
+    ({ sign, run }) => sign !== true && slos.every((slo) => resultOf(slo, null, run).met),
+  ).length;
   const agree = (some: number) => some > 0 && some >= AGREEING * seeds;
-  const few = sustained + overloaded < AGREEING * seeds ? 'unknown' : 'split';
-  return { seeds, kept: seeds - overloaded, state: agree(overloaded) ? 'overloaded' : agree(sustained) ? 'sustained' : few } as const; // prettier-ignore
+  const few = sustained.size + overloaded.size < AGREEING * seeds ? 'unknown' : 'split';
+  const state = agree(overloaded.size) ? 'overloaded' : agree(sustained.size) ? 'sustained' : few;
+  return {
+    seeds,
+    overloaded,
+    sustained,
+    state,
+    /** Whether the load can be sustained, or nearly: times at others grow with the number of programs. */
+    isHeld: 2 * overloaded.size < seeds,
+    /** In how many seeds it is not overloaded, and meets the objectives; whether in most; and whether that is known. */
+    kept,
+    isMet: 2 * kept > seeds,
+    isKept: 2 * kept > seeds && state !== 'unknown',
+  } as const;
 }
 
 /** For each seed, whether the variant is overloaded. A run too short to tell is where the seed’s lighter loads are. */
@@ -33,7 +48,7 @@ function signsOf(variants: Plan['variants'], runs: readonly RunReport[], variant
     if (run.variant !== variant) return [];
     const sign = signOf(run, own?.arrivals);
     const isOver = sign === null && runs.some((other) => other.seed === run.seed && lighter.includes(other.variant) && signOf(other, own?.arrivals) === true); // prettier-ignore
-    return [{ seed: run.seed, sign: isOver ? true : sign }];
+    return [{ run, sign: isOver ? true : sign }];
   });
 }
 
@@ -59,22 +74,6 @@ function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null 
 
 export const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): number | null =>
   mean === null || !slowdown.mean ? null : mean / slowdown.mean;
-
-/** Seeds in which a variant is overloaded. */
-export const overloadedSeeds = ({ variants }: Plan, runs: readonly RunReport[], variant: number): ReadonlySet<number> =>
-  new Set(signsOf(variants, runs, variant).filter(({ sign }) => sign === true).map(({ seed }) => seed)); // prettier-ignore
-
-/** Seeds in which it is known not to be. */
-export const sustainedSeeds = ({ variants }: Plan, runs: readonly RunReport[], variant: number): ReadonlySet<number> =>
-  new Set(signsOf(variants, runs, variant).filter(({ sign }) => sign === false).map(({ seed }) => seed)); // prettier-ignore
-
-/** Whether a load can be sustained, or nearly: times at others grow with the number of programs. */
-export const isHeld = (plan: Plan, runs: readonly RunReport[], variant: number): boolean =>
-  2 * overloadedSeeds(plan, runs, variant).size < runs.filter((run) => run.variant === variant).length;
-
-/** Whether it is known to be sustained, or nearly. */
-export const isKept = (plan: Plan, runs: readonly RunReport[], variant: number): boolean =>
-  isHeld(plan, runs, variant) && loadOf(plan, runs, variant).state !== 'unknown';
 
 /** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
 export const isUnloaded = (run: RunReport): boolean =>

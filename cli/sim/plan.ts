@@ -1,4 +1,5 @@
 import type { EngineSettings, SimBalancerName, SimPolicyName, SimRetentionName } from '../../sim/index.js';
+import type { Slo } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { Scheduling } from './scheduling.js';
 import type { ProgramSource } from './source.js';
@@ -17,6 +18,8 @@ export interface Plan {
   /** Values of the policies, the balancers, and every other setting that the command line names. */
   readonly lists: Lists & { readonly policy: readonly SimPolicyName[]; readonly balancer: readonly SimBalancerName[] };
   readonly seeds: readonly number[];
+  /** Objectives to be met for a load to count as sustained. */
+  readonly slos: readonly Slo[];
   /** The circumstance whose values are looked for. */
   readonly searched?: Searched | undefined;
   /** Whether seeds change nothing: programs arrive at recorded times, and nothing fails. */
@@ -63,6 +66,10 @@ export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant,
 /** The settings of a variant that can be chosen. */
 export const settingOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>, variant: number): string =>
   valuesText(variants[variant]?.values ?? {}, axesOf(lists).filter(isChoice)) || (variants[variant]?.policy ?? '');
+
+/** The variants of one of the circumstances, by its place. */
+export const variantsAt = (plan: Plan, at: number): number[] =>
+  Array.from({ length: choicesOf(plan) }, (_, choice) => at * choicesOf(plan) + choice);
 
 /** Number of variants for each of the circumstances. */
 export const choicesOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>): number =>

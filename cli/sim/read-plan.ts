@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
+import { Gathering } from '../../lab/index.js';
 import { KEEPS_UP_PROGRAMS_MIN } from '../../loadtest/report/index.js';
 import { integer } from '../../text/index.js';
 import { hostOf, type HostOptions, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES, type PolicyName } from '../../src/index.js';
 import type { AgentProgram } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
-import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from './source.js';
+import { countOf, programsOf, readArrivals, readSlo, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import {
@@ -59,6 +60,15 @@ export async function readPlan(
     command.error(
       `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer cannot tell what is sustained`,
     );
+  const slos = flags.slo.map((text) => readSlo(command, text, 0, new Gathering(0).measures()));
+  if (
+    slos.length > 0 &&
+    !(
+      (searched ?? 'concurrency') !== 'concurrency' ||
+      [lists.rate, lists.engines].some((list) => (list?.length ?? 0) > 1)
+    )
+  )
+    command.error('--slo needs several values of --rate or --engines, or auto');
   const isFaultless = (flags.conditions ?? []).every(({ conditions }) => Object.keys(conditions).length === 0);
   const isExact = arrivals.type === 'trace' && isFaultless;
   const every = flags.seed ?? (searched === undefined ? [0] : searchSeeds(combinationsOf(lists).length));
@@ -78,6 +88,7 @@ export async function readPlan(
     variants: combinationsOf(lists).map((values) => variantOf(command, flags, source, values)),
     lists,
     seeds,
+    slos,
     searched,
     isExact,
     margin: flags.margin,

@@ -4,8 +4,8 @@ import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
 import { auto, isForNothing, loadsOf, nextOf, type SimVerdict, steadyOf } from './loads.js';
-import { isHeld, isUnloaded, loadOf } from './overload.js';
-import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
+import { isUnloaded, loadOf } from './overload.js';
+import { axesOf, choicesOf, type Plan, settingOf, type Variant, variantsAt } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { enginesNext, enginesOf, sustainedOf } from './sustained.js';
 import type { RunReport } from './worker.js';
@@ -103,7 +103,7 @@ export function verdictsOf(plan: Plan, runs: readonly RunReport[]): SimVerdict[]
 function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): SimVerdict {
   const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
-  const held = Array.from({ length: choices }, (_, choice) => isHeld(plan, runs, first + choice)); // prettier-ignore
+  const held = variantsAt(plan, first / choices).map((variant) => loadOf(plan, runs, variant).isHeld);
   // Where none does, factors grow with the number of programs: no gain or loss to choose by.
   const drained = `${place}: ${choices === 2 ? 'both are' : 'all are'} overloaded.`;
   if (!held.includes(true)) return { place, better: [], prices: [], losses: [], sentence: drained, isHeld: false };

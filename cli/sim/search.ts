@@ -1,7 +1,7 @@
 import type { Searched } from './axes.js';
 import { beginOf, LOAD_MAX, type Run, twoDigits } from './begin.js';
-import { isHeld, isKept } from './overload.js';
-import { choicesOf, type Plan, withValues } from './plan.js';
+import { loadOf } from './overload.js';
+import { choicesOf, type Plan, variantsAt, withValues } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
@@ -45,8 +45,8 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
   rate: ({ plan, runs }) => {
     const rates = plan.lists.rate ?? [];
     const [low = 0, high = 0] = [rates[0], rates.at(-1)];
-    const held = rates.map((_, at) => placesOf(plan, at).some((variant) => isKept(plan, runs, variant)));
-    const isLowest = isKept(plan, runs, 0) && !pays({ plan, runs }, 0);
+    const held = rates.map((_, at) => variantsAt(plan, at).some((variant) => loadOf(plan, runs, variant).isKept));
+    const isLowest = loadOf(plan, runs, 0).isKept && !pays({ plan, runs }, 0);
     if (!isLowest) return twoDigits(low / STEP);
     if (held.at(-1) === true) return twoDigits(high * STEP);
     // Between the most that is sustained, or the most that does not pay, and the next rate.
@@ -67,18 +67,16 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
   engines: ({ plan, runs }) => {
     const numbers = plan.lists.engines ?? [];
     const [low = 1, high = 1] = [numbers[0], numbers.at(-1)];
-    const held = numbers.map((_, at) => placesOf(plan, at).map((variant) => isKept(plan, runs, variant)));
+    const held = numbers.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant).isKept));
     if (low > 1 && held[0]?.includes(true) === true) return Math.floor(low / 2);
-    const isOver = placesOf(plan, numbers.length - 1).some((variant) => !isHeld(plan, runs, variant));
-    if (isOver && 2 * high <= LOAD_MAX) return 2 * high;
+    const isOver = variantsAt(plan, numbers.length - 1).some((variant) => !loadOf(plan, runs, variant).isMet);
+    // On as many engines as programs, each has its own.
+    if (isOver && 2 * high <= Math.min(LOAD_MAX, plan.programs)) return 2 * high;
     const isEdge = (at: number) => held[at]?.some((is, choice) => is && held[at - 1]?.[choice] === false) === true;
     const above = numbers.findIndex((number, at) => at > 0 && number > (numbers[at - 1] ?? 0) + 1 && isEdge(at));
     return above < 0 ? undefined : Math.floor(((numbers[above - 1] ?? 0) + (numbers[above] ?? 0)) / 2);
   },
 };
-
-/** The variants of one value. */
-const placesOf = (plan: Plan, at: number) => Array.from({ length: choicesOf(plan) }, (_, choice) => at * choicesOf(plan) + choice); // prettier-ignore
 
 const pays = ({ plan, runs }: Found, at: number): boolean => (verdictsOf(plan, runs)[at]?.better.length ?? 0) > 0;
 

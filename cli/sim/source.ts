@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { didYouMean } from '../../sidecar/config/index.js';
 import { MARGIN } from '../../lab/index.js';
+import { parseSlo, type Slo, SloError } from '../../loadtest/report/index.js';
 import {
   type AgentProgram,
   type Arrivals,
@@ -148,6 +149,16 @@ export function countOf({ programs }: SourceFlags<unknown>, source: ProgramSourc
   if (source.type === 'workload') return programs ?? PROGRAMS_DEFAULT;
   const recorded = source.programs.length;
   return arrivals.type === 'trace' ? Math.min(programs ?? recorded, recorded) : (programs ?? recorded);
+}
+
+/** An objective, as `parseSlo` reads it; ends the command if it is none. */
+export function readSlo(command: Command, text: string, targets: number, empty?: object): Slo {
+  try {
+    return parseSlo(text, targets, didYouMean, empty);
+  } catch (error) {
+    if (error instanceof SloError) command.error(`--slo: ${error.message}`);
+    throw error;
+  }
 }
 
 /** The programs of a run, drawn by its seed; those of a recording with its own arrivals, in their order. */

@@ -1,8 +1,8 @@
 import { integer } from '../../text/index.js';
 import { isChoice } from './axes.js';
 import { auto, ENDED, ratesOf } from './loads.js';
-import { isKept, loadOf, programsToTell } from './overload.js';
-import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
+import { loadOf, programsToTell } from './overload.js';
+import { axesOf, choicesOf, type Plan, settingOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
 
 /** Words for rates, and for numbers of engines. */
@@ -29,7 +29,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const named = new Map<string, string[]>();
   for (let choice = 0; choice < choices; choice += 1) {
     const loads = places.map(({ value, first }) => ({ value, ...loadOf(plan, runs, first + choice) }));
-    const end = loads.findIndex(({ kept, seeds, state }) => 2 * kept <= seeds || state === 'unknown');
+    const end = loads.findIndex(({ isKept }) => !isKept);
     const last = loads.at(end === -1 ? -1 : end - 1);
     const isUnknown = loads[end]?.state === 'unknown';
     const some =
@@ -40,7 +40,9 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
   const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
-  const who = plan.isExact || plan.seeds.length < 2 ? 'Sustained' : 'Sustained in most seeds';
+  const what =
+    plan.slos.length === 0 ? 'Sustained' : `Enough for ${plan.slos.map(({ expression }) => expression).join(' and ')}`;
+  const who = plan.isExact || plan.seeds.length < 2 ? what : `${what} in most seeds`;
   return [`${who}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
 }
 
@@ -48,12 +50,12 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
 export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | undefined {
   const [engines, choices] = [enginesOf(plan), choicesOf(plan)];
   if (engines.length < 2) return undefined;
-  const states = engines.map((_, at) => Array.from({ length: choices }, (__, choice) => loadOf(plan, runs, at * choices + choice).state)); // prettier-ignore
-  const unknown = states.findLastIndex((each) => each.includes('unknown'));
+  const loads = engines.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant)));
+  const unknown = loads.findLastIndex((each) => each.some(({ state }) => state === 'unknown'));
   const programs = unknown < 0 ? undefined : programsToTell(plan, runs, unknown * choices);
   if (programs !== undefined)
     return `Too few programs to tell how many engines sustain this rate: run again with --programs ${programs}.`;
-  const firsts = Array.from({ length: choices }, (_, choice) => engines.findIndex((__, at) => isKept(plan, runs, at * choices + choice))); // prettier-ignore
+  const firsts = variantsAt(plan, 0).map((choice) => loads.findIndex((each) => each[choice]?.isKept));
   const isOpen = firsts.some((first) => first >= 0 && (engines[first] ?? 1) > (engines[first - 1] ?? 0) + 1);
   if (plan.searched !== undefined) return isOpen ? `Perhaps fewer are enough${ENDED}` : undefined;
   const isTold = !isOpen && !firsts.includes(-1) && plan.seeds.length >= SEEDS;

@@ -19,7 +19,7 @@ export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { summaryOf, figureGrid } from './summary.js';
 export { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell } from './target.js';
-export { parseSlo, SloError, sloName, type Slo } from './slo.js';
+export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';
 
 export interface ReporterOptions {
   /** The run's workload, arrivals and seed, under stable names. */

@@ -41,12 +41,14 @@ export class SloError extends Error {
 /**
  * @param targets number of targets
  * @param suggest returns likely intended words, as the end of a sentence; '' for none
+ * @param empty the report of a run without programs, which has all fields
  * @throws SloError
  */
 export function parseSlo(
   text: string,
   targets: number,
   suggest: (word: string, known: readonly string[]) => string,
+  empty: object = new Target('', '', 0, false).report(),
 ): Slo {
   const match = SHAPE.exec(text);
   if (!match)
@@ -55,7 +57,7 @@ export function parseSlo(
   const [first = '', ...rest] = metric.split('.');
   const target = TARGET_NAMES.slice(0, targets).findIndex((name) => name === first);
   const path = target < 0 ? [first, ...rest] : rest;
-  const known = metricsOf(target < 0 ? targets : 1);
+  const known = metricsOf(target < 0 ? targets : 1, empty);
   const spelt = path[0] === 'by_workload' && path.length > 1 ? ['by_workload', ANY, ...path.slice(2)] : path;
   if (!known.some((each) => isDeepStrictEqual(each, spelt))) {
     const below = known.filter((each) => isDeepStrictEqual(each.slice(0, spelt.length), spelt));
@@ -69,13 +71,18 @@ export function parseSlo(
 
 /** The verdict on a run. Without a target in the expression, each target has to meet it. */
 export function judge(slo: Slo, reports: readonly TargetReport[], ab: AbReport | null): SloResult[] {
-  const result = (target: string | null, source: unknown): SloResult => {
-    const value = numberAt(source, slo.path);
-    const met = value !== null && OPERATORS[slo.operator](value, slo.limit);
-    return { expression: slo.expression, target, value, met };
-  };
-  if (slo.path[0] === 'ab') return [result(null, { ab })];
-  return reports.filter((_, index) => slo.target === undefined || slo.target === index).map((report) => result(report.name, report)); // prettier-ignore
+  if (slo.path[0] === 'ab') return [resultOf(slo, null, { ab })];
+  return reports.filter((_, index) => slo.target === undefined || slo.target === index).map((report) => resultOf(slo, report.name, report)); // prettier-ignore
+}
+
+/** @param source the document that has the number */
+export function resultOf(
+  { path, operator, limit, expression }: Slo,
+  target: string | null,
+  source: unknown,
+): SloResult {
+  const value = numberAt(source, path);
+  return { expression, target, value, met: value !== null && OPERATORS[operator](value, limit) };
 }
 
 /** The condition in a report on several targets or one, whose names some conditions have. */
@@ -86,8 +93,7 @@ export const sloName = ({ expression, target }: Pick<SloResult, 'expression' | '
 const ANY = 'NAME';
 
 /** All possible metrics: the numbers in the report of an empty run, so that the list always matches reports. */
-function metricsOf(targets: number): string[][] {
-  const empty = new Target('', '', 0, false).report();
+function metricsOf(targets: number, empty: object): string[][] {
   const ab = new Pairs(0, MARGIN).report([], 0);
   return numbersOf({
     ...empty,

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { combinationsOf, type Searched } from '../../cli/sim/axes.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import { search } from '../../cli/sim/search.js';
+import { parseSlo } from '../../loadtest/report/index.js';
 import type { RunReport } from '../../cli/sim/worker.js';
 
 interface World {
@@ -11,17 +12,24 @@ interface World {
   readonly pays: number;
   readonly programs?: number;
   readonly last?: number;
+  /** Seconds that a program takes under a load, where an objective is about them. */
+  readonly seconds?: (load: number) => number;
+  readonly objective?: string;
   /** Programs of fewer of which nobody knows whether the load is sustained. */
   readonly known?: number;
 }
 
 /** The values that a search of a modelled world tries, and the values of its plan. */
-async function searched(axis: Searched, { most, pays, programs, last = 10, known = 0 }: World, stopAfter = Infinity) {
+async function searched(
+  axis: Searched,
+  { most, pays, programs, last = 10, known = 0, seconds, objective }: World,
+  stopAfter = Infinity,
+) {
   const policy = ['pass-through', 'plas'] as const;
   const lists = { [axis]: [1], policy, balancer: ['sticky'] } as Plan['lists'];
   const arrivals = axis === 'concurrency' ? { type: 'closed', concurrency: 1 } : { type: 'open', ratePerSecond: axis === 'rate' ? 1 : 6, cv: 1 }; // prettier-ignore
   const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals, engines: 1 })); // prettier-ignore
-  const plan = { lists, variants, seeds: [1, 2, 3], searched: axis, programs: programs ?? 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
+  const plan = { lists, variants, seeds: [1, 2, 3], slos: objective === undefined ? [] : [parseSlo(objective, 0, () => '')], searched: axis, programs: programs ?? 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
   const tried: (readonly [number, number])[] = [];
   const found = await search(plan, axis, programs !== undefined, (trial) => {
     if (tried.length >= stopAfter) return Promise.resolve([]);
@@ -29,7 +37,7 @@ async function searched(axis: Searched, { most, pays, programs, last = 10, known
     tried.push([trial.variants[0]!.values[axis] ?? 0, trial.programs]);
     return Promise.resolve(trial.variants.flatMap(({ policy: name }, variant) => trial.seeds.map((seed) => {
       const [load = 0, at] = [loads[variant], policy.indexOf(name as 'plas')];
-      const mean = at === 1 && load >= pays ? 5 : 10;
+      const mean = seconds?.(load) ?? (at === 1 && load >= pays ? 5 : 10);
       const times = { count: trial.programs, mean, p50: mean, p95: mean, p99: last, max: last };
       const isWaiting = load > most[at]!;
       const queue = isWaiting ? { ...times, p50: 9 } : { ...times, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
@@ -67,6 +75,13 @@ it('looks for the fewest engines that are enough for each setting, and one less'
   expect(values!.length).toBeLessThanOrEqual(12);
   expect((await searched('engines', { most: [9, 9], pays: 99 })).values).toEqual([1]);
   expect((await searched('engines', { most: [1.1, 0.4], pays: 99 })).values).toEqual(expect.arrayContaining([5, 6, 14, 15])); // prettier-ignore
+});
+
+it('looks for the fewest engines that meet an objective, up to one for each program', async () => {
+  const under = async (limit: number) => (await searched('engines', { most: [9, 9], pays: 99, seconds: (load) => 10 * load, objective: `program_seconds.mean < ${limit}` })).values; // prettier-ignore
+  // Of 6 programs a second.
+  expect(await under(8)).toEqual(expect.arrayContaining([7, 8]));
+  expect(await under(0)).toEqual([6, 12, 24, 48, 96, 192, 384, 768]);
 });
 
 it('looks for numbers at a time from where calls begin to wait to two that pay', async () => {

@@ -35,6 +35,7 @@ const PLAN: Plan = {
     retention: undefined,
   })),
   seeds: [1, 2],
+  slos: [],
   isExact: false,
   announceEnds: false,
   margin: 0.02,

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { isForNothing, steadyOf } from '../../cli/sim/loads.js';
 import { loadOf } from '../../cli/sim/overload.js';
 import { recommend } from '../../cli/sim/recommendation.js';
+import { parseSlo } from '../../loadtest/report/index.js';
 import { madeUp, spread } from '../support/sim-plans.js';
 
 const linesOf = (...given: Parameters<typeof madeUp>): string[] => {
@@ -27,6 +28,13 @@ it('tells on how many engines each setting sustains the load', () => {
     'Sustained in most seeds, with 300 programs: on none of these.',
     '--engines auto looks for the fewest that are enough.',
   ]);
+});
+
+it('counts as enough only what meets an objective too', () => {
+  const slos = [parseSlo('program_seconds.p95 < 10', 0, () => '')];
+  expect(linesOf({ engines: [1, 2, 4] }, { slos }, (at) => ({ program_seconds: spread(12 - 3 * at) }))[0]).toBe(
+    'Enough for program_seconds.p95 < 10 in most seeds, with 300 programs: on 2 engines or more.',
+  );
 });
 
 it('names the search for the fewest engines that are enough, unless these runs show them', () => {

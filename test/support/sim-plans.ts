@@ -19,7 +19,7 @@ export function madeUp(
     ...{ policy: values.policy, balancer: values.balancer, config: { admission: { gate: 0.9 } } },
     arrivals: values.concurrency === undefined ? { type: 'open', ratePerSecond: values.rate ?? 1 } : { type: 'closed', concurrency: values.concurrency }, // prettier-ignore
   }));
-  const plan = { lists: all, variants, seeds: [1, 2, 3], programs: 300, isExact: false, margin: 0.02, ...given } as unknown as Plan; // prettier-ignore
+  const plan = { lists: all, variants, seeds: [1, 2, 3], slos: [], programs: 300, isExact: false, margin: 0.02, ...given } as unknown as Plan; // prettier-ignore
   const runs = variants.flatMap((_, variant) =>
     plan.seeds.map((seed) => {
       const changes = of(variant, seed);
