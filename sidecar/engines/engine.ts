@@ -7,8 +7,8 @@ import type { EngineId, Event } from '../../src/index.js';
  *                           |     the next good probe       |                   ^
  *                           +----- failuresMax in a row ----+---- one failure --+
  *
- * `starting`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `down`: probed
- * with backoff. `draining`, from any state: takes no new calls, and is not probed.
+ * `starting`: not yet healthy. `up`. `probation`: half-open, one call at a time. `down`: probed with a backoff if it
+ * fails again and again. `draining`, from any state: takes no new calls, and is not probed.
  */
 export type EngineState = Exclude<ToldState, 'drained'>;
 
