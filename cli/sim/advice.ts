@@ -1,5 +1,5 @@
 import { integer } from '../../text/index.js';
-import { auto, isForNothing, loadsOf, more, PROGRAMS_MAX, ratesOf, STEADY } from './loads.js';
+import { auto, loadsOf, more, PROGRAMS_MAX, ratesOf, STEADY } from './loads.js';
 import { isUnloaded, loadOf } from './overload.js';
 import { choicesOf, nameOf, type Plan } from './plan.js';
 import { enginesOf } from './sustained.js';
@@ -48,8 +48,6 @@ function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
     const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
     return [found + raised(plan)];
   }
-  if (isForNothing(plan, runs))
-    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later${raised(plan)}`]; // prettier-ignore
   // In several circumstances, a line for each tells it.
   return choicesOf(plan) < plan.variants.length ? [] : overloaded(plan, runs);
 }

@@ -3,7 +3,7 @@ import { isChoice, type Searched } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { RUNS_MAX } from './lists.js';
 import { loadOf, programsToTell } from './overload.js';
-import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
+import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 export interface SimVerdict extends PlaceVerdict {
@@ -32,17 +32,6 @@ export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; re
 export function ratesOf(plan: Plan): readonly number[] {
   const { axis, values } = loadsOf(plan);
   return axis === 'rate' ? values : [];
-}
-
-/** Whether some policy only made calls wait, in engines that had room for all. */
-export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
-  const isOver = plan.variants.some((_, at) => loadOf(plan, runs, at).overloaded.size > 0);
-  if (isOver || isSweep(plan) || runs.some(({ preemptions }) => preemptions > 0)) return false;
-  const balancers = new Set(plan.variants.map(({ balancer }) => balancer));
-  if (plan.variants[0]?.policy !== 'pass-through' || balancers.size > 1) return false;
-  const changes = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios);
-  const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p50, p99 } }) => [verdictOf(p99, plan.margin), verdictOf(mean, plan.margin), verdictOf(p50, plan.margin)]); // prettier-ignore
-  return verdicts.some(([tail]) => tail === 'later') && verdicts.every(([, ...others]) => !others.includes('sooner'));
 }
 
 /** The end of a sentence that names the option that looks for other values; a search does not lead to another. */
@@ -93,7 +82,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
 export function steadyOf(plan: Plan, runs: readonly RunReport[]): number | undefined {
   const { axis, values: [load = 0, ...others] } = loadsOf(plan); // prettier-ignore
   const enough = Math.min(PROGRAMS_MAX, STEADY * load);
-  if (axis === 'rate' || others.length > 0 || load >= plan.programs || enough <= plan.programs) return undefined;
+  if (axis === 'rate' || others.length > 0 || enough <= plan.programs) return undefined;
   const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean);
   const isSame = ratios.every((ratio) => ratio.low !== null && verdictOf(ratio, plan.margin) === 'same');
   const isLarge = ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL));

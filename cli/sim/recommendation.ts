@@ -3,7 +3,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { compare } from './comparison.js';
-import { auto, isForNothing, loadsOf, nextOf, type SimVerdict, steadyOf } from './loads.js';
+import { auto, loadsOf, nextOf, type SimVerdict, steadyOf } from './loads.js';
 import { isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant, variantsAt } from './plan.js';
 import { isDefault } from './scheduling.js';
@@ -53,7 +53,7 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
     // Where engines are counted, that is the question.
     return told(choice, enginesOf(plan).length > 1 ? [...sustained, ...answer, ...lines] : [...answer, ...sustained, ...lines]); // prettier-ignore
   }
-  if (runs.every(isUnloaded) || isForNothing(plan, runs)) return undefined;
+  if (runs.every(isUnloaded)) return undefined;
   if (isIdle(plan, runs)) return told(0, ['All settings gave the same results: what differs never came into play.']);
   const against = settingOf(plan, 0);
   // Of one axis, a line for each setting follows.
@@ -61,7 +61,7 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs) !== undefined)) return told(0, [next + lost]);
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    const keep = verdicts[0]?.isShort !== true ? `Keep ${against}: ${is} significantly better by mean program time.` : sentence; // prettier-ignore
+    const keep = `Keep ${against}: ${is} significantly better by mean program time.`;
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
     return told(0, [keep + lost, isOpen ? `A higher load may show a gain: ${auto(axis, 'one')}` : undefined]);

@@ -1,8 +1,9 @@
 import type { Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
+import { ratioText } from '../report/grid.js';
 import type { Block } from '../report/plot.js';
 import { caseOf, chat, crossed, fleet, mixed, mixedHeld, recorded, type Load } from './loads.js';
-import { LOST, programTime, ratioText, perToken, type Measure, type Results } from './results.js';
+import { LOST, programTime, perToken, type Measure, type Results } from './results.js';
 
 const NEVER = 86_400_000;
 

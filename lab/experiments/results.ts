@@ -1,9 +1,9 @@
 import { pairedRatio, pairOf, type Ratio } from '../measure/comparison.js';
-import { integer, number, percent, ratio } from '../../text/index.js';
+import { integer, number, percent } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import type { Statistic } from '../measure/sample.js';
 import { keyOf, type Case } from './case.js';
-import { meanOf, scaled } from '../report/grid.js';
+import { meanOf, ratioText, scaled } from '../report/grid.js';
 import type { Table } from '../report/plot.js';
 
 export interface Measure {
@@ -90,6 +90,3 @@ export class Results {
     return runs;
   }
 }
-
-export const ratioText = ({ ratio: value, low, high }: Ratio): string =>
-  low === null || high === null || low === high ? ratio(value) : `${ratio(value)} (${ratio(low)}–${ratio(high)})`;

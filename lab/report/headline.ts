@@ -38,21 +38,13 @@ export interface Change extends Times {
  */
 export function headline(change: Change, margin = MARGIN): string {
   const { name, failed, cached } = change;
-  const parts = [
-    [programsText(change, margin), ...perTokenText(change, margin)].join('; '),
-    firstTokenText(change, margin),
-  ];
-  if (isWaitAlone(change, margin)) parts.reverse();
+  const parts = [programsText(change, margin), ...perTokenText(change, margin), firstTokenText(change, margin)];
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
   if (failed.some((count) => count > 0)) parts.push(`failed programs ${failed.map(number).join(' -> ')}`);
   return `${name}: ${parts.filter((part) => part !== '').join('; ')}.`;
 }
-
-/** Whether programs take as long as before and first tokens come later: then that is the news. */
-const isWaitAlone = ({ programs, firstToken: { p50, p99 } }: Change, margin: number): boolean =>
-  verdictOf(programs.mean, margin) === 'same' && verdictOf(p50, margin) !== 'sooner' && verdictOf(p99, margin) === 'later'; // prettier-ignore
 
 function programsText(change: Change, margin: number): string {
   const { against, programs, single, sustained = '' } = change;

@@ -213,11 +213,9 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
-  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that ${sustained}`; // prettier-ignore
-  if (from === verdicts.length - 1) return say(`pays at ${place}, the ${only}`);
   if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : `from ${place} on`}`);
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
-  return say(`pays from ${place.replace(UNIT, '')} to ${last}, the highest of these loads that ${sustained}`);
+  return say(`pays ${from === verdicts.length - 1 ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}`); // prettier-ignore
 }
 
 const NAMED_MAX = 3;

@@ -28,32 +28,6 @@ describe('the advice of maitred sim', () => {
     expect(document.advice[0]).toBe('Most programs fail: pass-through; plas. Times are of the few that completed.');
   });
 
-  it('says that calls waited for nothing, where engines had room for all', async () => {
-    const { document } = await json('--workload', 'chat', '--programs', '120', '--concurrency', '64', '--gate', '0');
-    expect(document.advice).toEqual([
-      expect.stringMatching(
-        /^Calls waited for nothing: .* first tokens came later: --concurrency auto looks for loads at which they do\.$/,
-      ),
-    ]);
-  });
-
-  it('blames no waiting for what another balancer makes slower, and expects no gain of what cannot be chosen', async () => {
-    const args = [
-      '--workload',
-      'chat',
-      '--programs',
-      '120',
-      '--concurrency',
-      '96',
-      '--engines',
-      '4',
-      '--policy',
-      'plas',
-    ];
-    const { advice, recommendation } = (await json(...args, '--balancer', 'program-affinity,round-robin')).document;
-    expect([advice, recommendation]).toEqual([[], expect.stringMatching(/^Few programs, .* run again with --programs 2000\.$/)]); // prettier-ignore
-  });
-
   it('says first that prompts are too long where some programs fail by that', async () => {
     const { document } = await json('--workload', 'coding', '--programs', '20', '--rate', '0.1', '--kv-tokens', '20000', '--policy', 'plas'); // prettier-ignore
     expect(document.advice[0]).toMatch(/^Some programs fail, as prompts are longer than the KV cache of 20,000 tokens\. Raise --kv-tokens\./); // prettier-ignore

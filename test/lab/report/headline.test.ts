@@ -24,13 +24,6 @@ describe('the sentence of a comparison', () => {
     );
   });
 
-  it('begins with later first tokens where programs take as long as before', () => {
-    const later = { ...programs(of(1)), firstToken: { p50: of(1), p99: of(6.4) }, cached: [0.2, 0.2] as const };
-    expect(headline(change(later))).toBe(
-      'plas: first token p50 the same, p99 6.4x slower (0.8 -> 4.52 s); programs within 2 % of pass-through (1.00, 1.00–1.00).',
-    );
-  });
-
   it('names the seconds of a change that may be chance beside its interval', () => {
     const perhaps = { firstToken: { p50: of(0.5), p99: of(2.9, 0.89, 9.42) } };
     expect(headline(change(perhaps))).toContain('p99 no certain difference (2.90, 0.89–9.42; 0.8 -> 4.52 s)');
