@@ -99,7 +99,7 @@ export async function startStandIns(count: number, preset: PresetName, kvTokens:
 }
 
 /** Sets what goes wrong with a stand-in's next answers; absent: nothing more. One that is away has faults enough. */
-export async function setFaults(url: string, faults?: object): Promise<void> {
-  const request = faults === undefined ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(faults) };
+export async function setFaults(url: string, faults?: readonly string[]): Promise<void> {
+  const request = faults === undefined ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify({ faults }) };
   await fetch(`${url}/sim/faults`, request).catch(() => undefined);
 }

@@ -25,7 +25,7 @@ export async function disturb(stage: Stage, random: () => number, signal: AbortS
       const engine = engineAt(Math.floor(random() * stage.engines.length));
       const count = 1 + Math.floor(random() * ANSWERS);
       done.faults += count;
-      await setFaults(engine.url, { fault: FAULTS[turn % FAULTS.length], count });
+      await setFaults(engine.url, Array<string>(count).fill(FAULTS[turn % FAULTS.length]!));
     }),
     every(KILL_MS, async (turn) => {
       done.kills += 1;

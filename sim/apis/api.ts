@@ -77,7 +77,6 @@ export interface Api {
 export function readTerms(body: JsonObject, maxTokens: number | undefined) {
   checkSampling(body);
   const stream = boolean(body, 'stream');
-  const transfer = isObject(body['kv_transfer_params']) ? body['kv_transfer_params'] : {};
   const streamOptions = isObject(body['stream_options']) ? body['stream_options'] : {};
   if (!stream && (body['stream_options'] ?? null) !== null) {
     throw new ApiError(400, 'Stream options can only be defined when `stream=True`.', 'stream_options');
@@ -91,18 +90,11 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined) {
     minTokens: integer(body, 'min_tokens', 0) ?? 0,
     ignoreEos: boolean(body, 'ignore_eos'),
     cacheSalt: string(body, 'cache_salt') ?? '',
-    /** Most prompt tokens that the host tier keeps, and loads; absent: all. */
-    offloadTokensMax: countOf(transfer['max_offload_tokens']),
-    loadTokensMax: countOf(transfer['max_load_tokens']),
     includeUsage: boolean(streamOptions, 'include_usage'),
     /** Usage so far on each chunk; takes effect only with usage at the end. */
     continuousUsage: boolean(streamOptions, 'include_usage') && boolean(streamOptions, 'continuous_usage_stats'),
   };
 }
-
-/** Like the real server, ignores what is no count. */
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
 /** Why the answer ended; null before its last token has been read out. */
 export const finishOf = ({ answer, narrator, sequence }: Choice): Answer['finish'] | null =>

@@ -45,7 +45,7 @@ export class Loading<W extends Work> {
    */
   take(sequence: Sequence<W>, hitTokens: number, now: number): 'taken' | 'no room' | 'no need' {
     if (sequence.isLoaded) return 'no need';
-    const hostTokens = this.pages.hostTokens(sequence, this.host.blocks);
+    const hostTokens = this.pages.hitTokens(sequence, this.host.blocks);
     if (hostTokens <= hitTokens) return 'no need';
     const { blockHashes } = sequence.work;
     const from = hitTokens / this.blockSize;
@@ -109,8 +109,7 @@ export class Loading<W extends Work> {
   /** Copies the computed full blocks of a running sequence's prompt to the host, if it gets them then. */
   store({ work, prefilled }: Sequence<W>, now: number): void {
     if (this.host.settings.writes !== 'computed') return;
-    const tokens = Math.min(prefilled, work.promptTokens, work.offloadTokensMax ?? Infinity);
-    const blocks = this.pages.fullBlocks(work, tokens);
+    const blocks = this.pages.fullBlocks(work, Math.min(prefilled, work.promptTokens));
     if (blocks > 0) this.host.store(work.blockHashes, blocks, now);
   }
 }

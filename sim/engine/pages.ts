@@ -15,9 +15,9 @@ export class Pages {
     private readonly eviction: Eviction = 'lru',
   ) {}
 
-  /** Leading tokens found in the cache. At least one is left to compute: it yields the next token. */
-  hitTokens({ work, length }: Sequence): number {
-    return this.kv.match(work.blockHashes, this.fullBlocks(work, length - 1)) * this.blockSize;
+  /** Leading tokens found in the cache, or in the host's. At least one is left to compute: it yields the next token. */
+  hitTokens({ work, length }: Sequence, cache = this.kv): number {
+    return cache.match(work.blockHashes, this.fullBlocks(work, length - 1)) * this.blockSize;
   }
 
   /**
@@ -27,12 +27,6 @@ export class Pages {
   grow({ hold, work }: Sequence, until: number): boolean {
     const blocks = Math.ceil(until / this.blockSize);
     return this.kv.grow(hold, work.blockHashes, this.fullBlocks(work, until), blocks);
-  }
-
-  /** Leading prompt tokens found in the host's cache, of those that a hit may have. */
-  hostTokens({ work, length }: Sequence, host: KvCache): number {
-    const most = Math.min(length - 1, work.loadTokensMax ?? Infinity);
-    return host.match(work.blockHashes, this.fullBlocks(work, most)) * this.blockSize;
   }
 
   /** Takes room for a load up to `until` tokens, after those that are in the cache. Returns false when it does not fit. */

@@ -10,9 +10,6 @@ export interface Work {
   readonly blockHashes: BlockHashes;
   /** The context that it continues and leaves behind, which counts on an engine that evicts by steps; absent: none. */
   readonly context?: string | undefined;
-  /** Most prompt tokens that a host tier keeps of it, and brings back for it; absent: all. */
-  readonly offloadTokensMax?: number | undefined;
-  readonly loadTokensMax?: number | undefined;
   /** Whether its loads from the host fail: a fault. */
   readonly failsLoad?: boolean | undefined;
 }

@@ -195,13 +195,10 @@ export class Call implements Reply {
   }
 
   #submit(prompt: Prompt, answer: Answer, hashes: HashList, index: number, first: boolean): RunningChoice {
-    const { terms } = this;
     const sequence = this.host.runner.submit({
       promptTokens: prompt.ids.length,
       outputTokens: answer.ids.length,
       blockHashes: hashes,
-      offloadTokensMax: terms.offloadTokensMax,
-      loadTokensMax: terms.loadTokensMax,
       failsLoad: this.fault.has('load-fails'),
       progressed: () => this.#progressed(index),
     });

@@ -1,4 +1,4 @@
-import { ApiError, array, boolean, integer, isObject, string, type JsonObject } from '../apis/fields.js';
+import { ApiError, array, boolean, string, type JsonObject } from '../apis/fields.js';
 
 /**
  * Ways to misbehave, for tests of gateways and clients. Written `name[=number]`, several joined by `;`:
@@ -53,7 +53,6 @@ export function isFault(text: string): boolean {
 
 /** Faults queued for the next calls, and the health that the engine pretends. */
 export class FaultPlan {
-  static readonly LIMIT = 100_000;
   readonly #queue: Fault[] = [];
   healthy = true;
   /** Whether the engine has requests wait and runs none. */
@@ -79,22 +78,13 @@ export class FaultPlan {
     this.stuck = false;
   }
 
-  /** `{faults: [text]}` or `{fault: text, count}`, `{health: 'up' | 'down'}` and `{stuck: boolean}`. */
+  /** `{faults: [text], health: 'up' | 'down', stuck: boolean}`, none of them required. */
   update(body: JsonObject): void {
     const health = string(body, 'health');
     if (health !== undefined && health !== 'up' && health !== 'down') {
       throw new ApiError(400, 'health: up or down is expected', 'health');
     }
-    const listed = array(body['faults'] ?? [], 'faults').map((entry) => {
-      const text = isObject(entry) ? undefined : entry;
-      if (typeof text !== 'string') throw new ApiError(400, 'faults: a list of strings is expected', 'faults');
-      return parseFault(text);
-    });
-    const one = string(body, 'fault');
-    const count = integer(body, 'count', 1, FaultPlan.LIMIT) ?? 1;
-    if (one !== undefined) listed.push(...Array.from({ length: count }, () => parseFault(one)));
-    if (this.#queue.length + listed.length > FaultPlan.LIMIT) throw new ApiError(400, 'too many faults', 'faults');
-    this.#queue.push(...listed);
+    this.#queue.push(...array(body['faults'] ?? [], 'faults').map((text) => parseFault(String(text))));
     if (health !== undefined) this.healthy = health === 'up';
     if (body['stuck'] !== undefined) this.stuck = boolean(body, 'stuck');
   }

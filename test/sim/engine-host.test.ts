@@ -86,15 +86,6 @@ describe('a host tier', () => {
     expect(engine.kv.free).toBe(engine.kv.size);
   });
 
-  it('keeps and brings back no more of a request than it allows', () => {
-    const engine = engineOf();
-    run(engine, work(1, 320, { offloadTokensMax: 0 }), work(2, 320, { offloadTokensMax: 100 }));
-    for (const conversation of [3, 4, 5]) run(engine, work(conversation, 320));
-    expect(run(engine, work(1, 320))[0]!.hostTokens).toBe(0);
-    expect(run(engine, work(2, 320))[0]!.hostTokens).toBe(96);
-    expect(run(engine, work(3, 320, { loadTokensMax: 40 }))[0]!.hostTokens).toBe(32);
-  });
-
   it('does not load what is still on its way there', () => {
     const slow = engineOf({ bytesPerSecond: RATE / 1000 });
     const start = now;

@@ -115,10 +115,10 @@ describe('faults planned ahead', () => {
       return seen;
     };
     expect(await statuses(2)).toEqual([429, 200]);
-    const planned = await post(sim, '/sim/faults', { fault: 'status=500', count: 2, faults: ['status=503'] });
-    expect(planned.json).toEqual({ pending: 3, health: 'up', stuck: false });
-    expect(await statuses(4)).toEqual([503, 500, 500, 200]);
-    await post(sim, '/sim/faults', { fault: 'status=500', count: 5 });
+    const planned = await post(sim, '/sim/faults', { faults: ['status=503', 'status=500'] });
+    expect(planned.json).toEqual({ pending: 2, health: 'up', stuck: false });
+    expect(await statuses(3)).toEqual([503, 500, 200]);
+    await post(sim, '/sim/faults', { faults: ['status=500'] });
     expect((await call(sim, 'DELETE', '/sim/faults')).json).toEqual({ pending: 0, health: 'up', stuck: false });
     expect(await statuses(1)).toEqual([200]);
   });
