@@ -1,7 +1,7 @@
 import { integer } from '../../text/index.js';
-import { auto, loadsOf, more, PROGRAMS_MAX, ratesOf, STEADY } from './loads.js';
+import { auto, loadsOf, more } from './loads.js';
 import { isUnloaded, loadOf } from './overload.js';
-import { choicesOf, nameOf, type Plan } from './plan.js';
+import { choicesOf, nameOf, type Plan, valuesOf } from './plan.js';
 import { enginesOf } from './sustained.js';
 import type { RunReport } from './worker.js';
 
@@ -42,7 +42,7 @@ function named(plan: Plan, words: string, of: (at: number) => string | undefined
 }
 
 function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
-  if (runs.length === 0 || ratesOf(plan).length > 1 || enginesOf(plan).length > 1) return [];
+  if (runs.length === 0 || valuesOf(plan, 'rate').length > 1 || enginesOf(plan).length > 1) return [];
   if (runs.every(isUnloaded)) {
     const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
     const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
@@ -81,11 +81,8 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
 
 /** The end of a sentence, with the option that finds a higher load than the highest of these. */
 function raised(plan: Plan): string {
-  const [{ arrivals } = { arrivals: undefined }] = plan.variants;
   if (plan.searched === 'concurrency') return `: ${more(plan)}`;
   if (plan.searched !== undefined) return '.';
-  if (arrivals?.type === 'closed' && arrivals.concurrency >= plan.programs)
-    return `. All programs ran at the same time: run again with --programs ${Math.min(PROGRAMS_MAX, STEADY * arrivals.concurrency)}.`;
   // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
   return `: ${auto(loadsOf(plan).axis, 'loads at which they do')}`;
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../../sidecar/config/index.js';
 import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
 import { readYaml } from '../files.js';
-import { eachOnce } from '../options.js';
+import { chosenFrom } from './lists.js';
 
 export interface ChosenConditions {
   readonly name: string;
@@ -13,11 +13,7 @@ const NAMES = Object.keys(CONDITIONS) as ConditionsName[];
 
 export const conditionsOption = (): Option =>
   new Option('--conditions <names>', `failures: ${NAMES.join(', ')}, or a YAML file; several with commas (default: "none")`) // prettier-ignore
-    .argParser((text, before?: readonly ChosenConditions[]) => {
-      const chosen = [...(before ?? []), ...text.split(',').map((each) => choose(each.trim()))];
-      eachOnce(chosen.map(({ name }) => name));
-      return chosen;
-    });
+    .argParser(chosenFrom(choose));
 
 export const NO_CONDITIONS: ChosenConditions = { name: 'none', conditions: CONDITIONS.none };
 

@@ -1,7 +1,7 @@
 import { headline } from '../../lab/index.js';
 import { type Axis, isChoice, type Lists, placeOf, valuesText } from './axes.js';
 import { compare, type Comparison, comparisonsOf, orderComparisonsOf } from './comparison.js';
-import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
+import { axesOf, isSweep, type Plan, settingOf, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
@@ -17,7 +17,7 @@ export function documentOf(
   const ratiosFor = (comparison: Comparison) => {
     const { first, other } = comparison;
     const { ratios, change } = compare(plan, runs, comparison);
-    const { around, names } = textsOf(plan, first, other);
+    const { around, ...names } = textsOf(plan, first, other);
     const outcome = around + headline({ ...names, ...change }, plan.margin);
     return { ...namedOf(plan, other), against: namedOf(plan, first), outcome, ...ratios };
   };
@@ -47,18 +47,17 @@ const picked = <T extends object>(all: T, axes: readonly (Axis & keyof T)[]): Pi
   Object.fromEntries(axes.map((axis) => [axis, all[axis]])) as Pick<T, Axis & keyof T>;
 
 /** The circumstances of a comparison, if there are several, and the names of what is compared in them. */
-function textsOf({ variants, lists }: Plan, first: number, other: number) {
-  const axes = axesOf(lists);
-  const choices = axes.filter(isChoice);
-  const [against = {}, values = {}] = [variants[first]?.values, variants[other]?.values];
-  const around = placeOf(values, choices.length > 0 ? axes.filter((axis) => !isChoice(axis)) : []); // prettier-ignore
-  return {
-    around: around === '' ? '' : `${around}, `,
-    names:
-      choices.length > 0
-        ? { name: valuesText(values, choices), against: valuesText(against, choices) }
-        : { name: placeOf(values, axes), against: `those ${valuesText(against, axes)}` },
-  };
+function textsOf(plan: Plan, first: number, other: number) {
+  const axes = axesOf(plan.lists);
+  const [against = {}, values = {}] = [plan.variants[first]?.values, plan.variants[other]?.values];
+  // Without settings to choose, it is circumstances that are compared.
+  if (!axes.some(isChoice))
+    return { around: '', name: placeOf(values, axes), against: `those ${valuesText(against, axes)}` };
+  const around = placeOf(
+    values,
+    axes.filter((axis) => !isChoice(axis)),
+  );
+  return { around: around === '' ? '' : `${around}, `, name: settingOf(plan, other), against: settingOf(plan, first) };
 }
 
 /** The command line's settings, and their defaults. Those that vary are left out. */

@@ -1,18 +1,17 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { SIM_BALANCERS, SIM_POLICIES, SIM_RETENTION_NAMES, type HostOptions } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { loadConfig } from '../../sidecar/config/index.js';
 import { addExamples } from '../advice.js';
-import { collect, eachOnce, names, wholeFrom } from '../options.js';
+import { collect, names, wholeFrom } from '../options.js';
 import { SIM_BALANCER_SENTENCES, SIM_POLICY_SENTENCES } from './choices.js';
 import { explainChoices } from '../choices-help.js';
 import { BASE_NAMES, choosePreset, DEFAULT, hostWritesOption, PRESET_CHOICES, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, marginOption, type SourceFlags } from './source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Lists, Searched } from './axes.js';
-import { type AUTO, orAuto, seeds, settings, wholesFrom } from './lists.js';
+import { type AUTO, chosenFrom, orAuto, seeds, settings, wholesFrom } from './lists.js';
 
 /** As given: `auto` is to be looked for. */
 export type GivenFlags = Omit<SimFlags, Searched> & { readonly [A in Searched]?: readonly number[] | typeof AUTO };
@@ -76,14 +75,7 @@ const presetsOption = (description: string): Option =>
     `${description}, ${PRESET_CHOICES}; several with commas (default: ${JSON.stringify(DEFAULT.name)})`,
   )
     .choices(BASE_NAMES)
-    .argParser((text, before?: readonly ChosenPreset[]) => {
-      const chosen = [
-        ...(before ?? []),
-        ...(existsSync(text) ? [text] : text.split(',')).map((each) => choosePreset(each.trim())),
-      ];
-      eachOnce(chosen.map(({ name }) => name));
-      return chosen;
-    });
+    .argParser(chosenFrom(choosePreset));
 
 export const jobsOption = () =>
   numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism());

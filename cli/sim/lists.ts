@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { eachOnce, numberFrom } from '../options.js';
 
@@ -56,6 +57,15 @@ function rangesFrom(range: NumberRange, between: (from: number, to: number) => n
   return (text: string, before: readonly number[] = []): readonly number[] =>
     eachOnce([...before, ...text.split(',').flatMap(spread)].sort((a, b) => a - b));
 }
+
+/** Reads things by their names or files, separated by commas or repeated. */
+export const chosenFrom =
+  <T extends { readonly name: string }>(choose: (name: string) => T) =>
+  (text: string, before: readonly T[] = []): readonly T[] => {
+    const chosen = [...before, ...(existsSync(text) ? [text] : text.split(',')).map((each) => choose(each.trim()))];
+    eachOnce(chosen.map(({ name }) => name));
+    return chosen;
+  };
 
 /** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */
 export function settings(text: string, before: readonly (string | number)[] = []): readonly (string | number)[] {

@@ -1,9 +1,9 @@
 import { PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
-import { isChoice, type Searched } from './axes.js';
+import type { Searched } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { RUNS_MAX } from './lists.js';
 import { loadOf, programsToTell } from './overload.js';
-import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
+import { type Plan, settingOf, valuesOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 export interface SimVerdict extends PlaceVerdict {
@@ -21,17 +21,9 @@ export const STEADY = 25;
 const SMALL = 0.8;
 
 /** The loads of a plan, rising, if nothing else around its settings varies. */
-export function loadsOf(plan: Plan): { readonly axis: 'rate' | 'concurrency'; readonly values: readonly number[] } {
-  const choices = choicesOf(plan);
+export function loadsOf(plan: Plan) {
   const axis = plan.variants[0]?.arrivals.type === 'closed' ? 'concurrency' : 'rate';
-  const isOther = axesOf(plan.lists).some((each) => !isChoice(each) && each !== axis);
-  const all = plan.variants.filter((_, at) => at % choices === 0).flatMap(({ arrivals }) => (arrivals.type === 'open' ? [arrivals.ratePerSecond] : arrivals.type === 'closed' ? [arrivals.concurrency] : [])); // prettier-ignore
-  return { axis, values: isOther ? [] : all };
-}
-
-export function ratesOf(plan: Plan): readonly number[] {
-  const { axis, values } = loadsOf(plan);
-  return axis === 'rate' ? values : [];
+  return { axis, values: valuesOf(plan, axis) } as const;
 }
 
 /** The end of a sentence that names the option that looks for other values; a search does not lead to another. */

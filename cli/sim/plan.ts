@@ -67,6 +67,10 @@ export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant,
 export const settingOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>, variant: number): string =>
   valuesText(variants[variant]?.values ?? {}, axesOf(lists).filter(isChoice)) || (variants[variant]?.policy ?? '');
 
+/** The values of a circumstance, if no other varies. */
+export const valuesOf = ({ lists }: Plan, axis: Searched): readonly number[] =>
+  axesOf(lists).every((each) => isChoice(each) || each === axis) ? (lists[axis] ?? []) : [];
+
 /** The variants of one of the circumstances, by its place. */
 export const variantsAt = (plan: Plan, at: number): number[] =>
   Array.from({ length: choicesOf(plan) }, (_, choice) => at * choicesOf(plan) + choice);

@@ -136,8 +136,7 @@ const isPossible = (variant: Variant | undefined): boolean =>
   BALANCER_NAMES.some((name) => name === variant.balancer);
 
 function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
-  const [axis, ...more] = axesOf(plan.lists).filter((each) => !isChoice(each));
-  const loads = more.length === 0 && (axis === 'rate' || axis === 'concurrency') ? (plan.lists[axis] ?? []) : [];
+  const { length: loads } = loadsOf(plan).values;
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
   const isShort = verdicts.some((each) => each.isShort);
@@ -145,7 +144,7 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   return breakEvenOf(
     served,
     name,
-    loads.length > 1 ? loads.length : undefined,
+    loads > 1 ? loads : undefined,
     preferredOf(plan, runs, served),
     plan.isExact ? undefined : 'most seeds sustain',
     verdicts.length,

@@ -1,8 +1,7 @@
 import { integer } from '../../text/index.js';
-import { isChoice } from './axes.js';
-import { auto, ENDED, ratesOf } from './loads.js';
+import { auto, ENDED } from './loads.js';
 import { loadOf, programsToTell } from './overload.js';
-import { axesOf, choicesOf, type Plan, settingOf, variantsAt } from './plan.js';
+import { choicesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
 
 /** Words for rates, and for numbers of engines. */
@@ -23,7 +22,10 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const engines = enginesOf(plan);
   const words = engines.length > 1 ? WORDS.engines : WORDS.rates;
   // The lowest load first: the lowest rate, or the most engines.
-  const places = (engines.length > 1 ? engines : ratesOf(plan)).map((value, at) => ({ value, first: at * choices }));
+  const places = (engines.length > 1 ? engines : valuesOf(plan, 'rate')).map((value, at) => ({
+    value,
+    first: at * choices,
+  }));
   if (engines.length > 1) places.sort((a, b) => b.value - a.value);
   if (places.length < 2) return [];
   const named = new Map<string, string[]>();
@@ -66,7 +68,5 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
 export const SEEDS = 8;
 
 /** Numbers of engines, if nothing else around the settings varies at one rate; else none. */
-export function enginesOf({ lists, variants }: Plan): readonly number[] {
-  const isAlone = axesOf(lists).every((axis) => isChoice(axis) || axis === 'engines');
-  return variants[0]?.arrivals.type === 'open' && isAlone ? (lists.engines ?? []) : [];
-}
+export const enginesOf = (plan: Plan): readonly number[] =>
+  plan.variants[0]?.arrivals.type === 'open' ? valuesOf(plan, 'engines') : [];

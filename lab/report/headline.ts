@@ -38,7 +38,7 @@ export interface Change extends Times {
  */
 export function headline(change: Change, margin = MARGIN): string {
   const { name, failed, cached } = change;
-  const parts = [programsText(change, margin), ...perTokenText(change, margin), firstTokenText(change, margin)];
+  const parts = [programsText(change, margin), firstTokenText(change, margin)];
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
@@ -57,13 +57,9 @@ function programsText(change: Change, margin: number): string {
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
   const more = verdict === 'unsure' ? moreOf(mean, margin, 'runs').text : '';
   // Short programs can gain much that the mean, of a few long ones, does not show.
-  const middle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN ? `, p50 ${outcomeOf(p50, margin)}` : ''; // prettier-ignore
-  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}${middle}${slowerOf(
-    change,
-    margin,
-  )
-    .map((text) => `, ${text}`)
-    .join('')}`;
+  const isMiddle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN;
+  const others = [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin)];
+  return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}`, ...others].join(', '); // prettier-ignore
 }
 
 const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
@@ -76,17 +72,12 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
 /** Of fewer than 100, the p99 is the slowest. */
 const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');
 
-/** The median and the slowest programs where they are certainly slower, unless all are. */
-function slowerOf({ programs: { mean, p50, p99 }, counts }: Times, margin: number): string[] {
+/** The times of programs other than their mean that are certainly worse; none where all are. */
+function slowerOf({ programs: { mean, p50, p99 }, perToken, counts }: Times, margin: number): string[] {
   if (verdictOf(mean, margin) === 'later') return [];
-  const all = [['p50', p50], [tailName(counts.programs), p99]] as const; // prettier-ignore
+  const all = Object.entries({ p50, [tailName(counts.programs)]: p99, ...(perToken && { 'ms/token': perToken }) });
   return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
 }
-
-const perTokenText = ({ programs, perToken }: Times, margin: number): string[] =>
-  perToken !== undefined && verdictOf(perToken, margin) === 'later' && verdictOf(programs.mean, margin) !== 'later'
-    ? [`ms/token ${outcomeOf(perToken, margin)}`]
-    : [];
 
 /** The times that are worse, in the words of the headline. @param isTold which times of first tokens are */
 export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => boolean): string[] {
@@ -94,7 +85,6 @@ export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => 
   const { p50, p99 } = times.firstToken;
   return [
     ...(programs.length > 0 ? [`program ${programs.join(', ')}`] : []),
-    ...perTokenText(times, margin),
     ...([p50, p99].some(isTold) ? [firstTokenText(times, margin, isTold)] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import { number } from '../../text/index.js';
-import { moreOf, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
+import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
 import { FACTOR_MIN, outcomeOf, type Times, worseOf } from './headline.js';
 
@@ -47,12 +47,7 @@ interface Terms {
 /** @param all the first is the one that the others are compared with */
 export function placeVerdict(place: string, all: readonly Tried[], { margin, repeated, isExact }: Terms): PlaceVerdict {
   const [first] = all;
-  const judge = (ratio: Ratio): Verdict | undefined => ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin); // prettier-ignore
-  const compared = all.flatMap((each, at) => {
-    const { isOverloaded, times: { sustained = '', programs: { mean: ratio } } } = each; // prettier-ignore
-    const found = { ...each, at, ratio, verdict: judge(ratio), isWorn: isOverloaded && first?.isOverloaded !== true, sustained }; // prettier-ignore
-    return at === 0 || each.isOut || failsMore(each, first) ? [] : [found];
-  });
+  const compared = comparedOf(all, margin, isExact);
   const tried = compared.filter((each) => !each.isWorn);
   const sooner = tried.filter(({ verdict }) => verdict === 'sooner').map((each) => ({ ...each, price: priceOf(each, margin) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
   const worthy = sooner.filter(({ price, ...each }) => price.texts.length === 0 || timeOf(each) < SLIGHT); // prettier-ignore
@@ -113,16 +108,18 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   );
 }
 
-interface Judged extends Tried {
-  readonly at: number;
-  readonly ratio: Ratio;
-  readonly verdict: Verdict | undefined;
-  /** Whether it is overloaded, and the first is not. */
-  readonly isWorn: boolean;
-  readonly sustained: string;
+/** All that can be chosen, against the first. */
+function comparedOf(all: readonly Tried[], margin: number, isExact: boolean) {
+  const [first] = all;
+  return all.flatMap((each, at) => {
+    const { isOverloaded, times: { sustained = '', programs: { mean: ratio } } } = each; // prettier-ignore
+    const verdict = ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin);
+    const found = { ...each, at, ratio, verdict, isWorn: isOverloaded && first?.isOverloaded !== true, sustained };
+    return at === 0 || each.isOut || failsMore(each, first) ? [] : [found];
+  });
 }
 
-function lossesOf(compared: readonly Judged[], margin: number) {
+function lossesOf(compared: ReturnType<typeof comparedOf>, margin: number) {
   const losses = compared.flatMap(({ at, name, sustained, verdict, ratio, isWorn }) => {
     if (verdict !== 'later' && !(isWorn && verdict === 'unsure')) return [];
     const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';

@@ -51,11 +51,6 @@ describe('the advice of maitred sim', () => {
     expect(document.advice.join('\n')).not.toContain('overloaded');
   });
 
-  it('advises no higher load where all programs came at once', async () => {
-    const { document } = await json('--workload', 'chat', '--programs', '8', '--concurrency', '8', '--policy', 'pass-through,plas'); // prettier-ignore
-    expect(document.advice).toEqual([expect.stringMatching(/\. All programs ran at the same time: run again with --programs 200\.$/)]); // prettier-ignore
-  });
-
   it('answers with more load alone where hardly a call waited, not with more seeds too', async () => {
     const { document } = await json('--workload', 'chat', '--programs', '20', '--rate', '0.5', '--window', '64,128', '--seed', '1,2'); // prettier-ignore
     expect(document.advice).toEqual([expect.stringContaining('--rate auto')]);
