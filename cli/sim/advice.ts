@@ -1,7 +1,7 @@
 import { integer } from '../../text/index.js';
 import { auto, loadsOf, more } from './loads.js';
 import { isUnloaded, loadOf } from './overload.js';
-import { choicesOf, nameOf, type Plan, valuesOf } from './plan.js';
+import { choicesOf, isAlone, nameOf, type Plan, valuesOf } from './plan.js';
 import { enginesOf } from './sustained.js';
 import type { RunReport } from './worker.js';
 
@@ -79,10 +79,9 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
   return `No program completed, as calls ended without an answer (${codes.join(', ')})${remedy}.`;
 }
 
-/** The end of a sentence, with the option that finds a higher load than the highest of these. */
+/** The end of a sentence, with the option that finds a higher load than the highest of these, if it can be searched. */
 function raised(plan: Plan): string {
   if (plan.searched === 'concurrency') return `: ${more(plan)}`;
-  if (plan.searched !== undefined) return '.';
-  // Recorded times have no higher load: to play them faster leads to an overload that nobody meets.
-  return `: ${auto(loadsOf(plan).axis, 'loads at which they do')}`;
+  const { axis } = loadsOf(plan);
+  return plan.searched === undefined && isAlone(plan, axis) ? `: ${auto(axis, 'loads at which they do')}` : '.';
 }

@@ -67,9 +67,13 @@ export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant,
 export const settingOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>, variant: number): string =>
   valuesText(variants[variant]?.values ?? {}, axesOf(lists).filter(isChoice)) || (variants[variant]?.policy ?? '');
 
+/** Whether no circumstance but this one varies. */
+export const isAlone = ({ lists }: Plan, axis: Searched): boolean =>
+  axesOf(lists).every((each) => isChoice(each) || each === axis);
+
 /** The values of a circumstance, if no other varies. */
-export const valuesOf = ({ lists }: Plan, axis: Searched): readonly number[] =>
-  axesOf(lists).every((each) => isChoice(each) || each === axis) ? (lists[axis] ?? []) : [];
+export const valuesOf = (plan: Plan, axis: Searched): readonly number[] =>
+  isAlone(plan, axis) ? (plan.lists[axis] ?? []) : [];
 
 /** The variants of one of the circumstances, by its place. */
 export const variantsAt = (plan: Plan, at: number): number[] =>

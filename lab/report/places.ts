@@ -61,7 +61,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
-    const texts = folded(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${more.text}${sustained}` }))); // prettier-ignore
+    const texts = folded(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${sustained}${more.text}` }))); // prettier-ignore
     const [slight] = sooner;
     if (slight !== undefined) return say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.sustained}, too little for its price: ${slight.price.texts.join('; ')}`); // prettier-ignore
     // Of many settings the line would be long.
@@ -210,9 +210,10 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
-  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : `from ${place} on`}`);
+  const isLast = from === verdicts.length - 1;
+  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `from ${place} on`}`);
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
-  return say(`pays ${from === verdicts.length - 1 ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}`); // prettier-ignore
+  return say(`pays ${isLast ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}`); // prettier-ignore
 }
 
 const NAMED_MAX = 3;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileOf } from '../support/folder.js';
+import { adviceOf } from '../../cli/sim/advice.js';
+import { madeUp, spread } from '../support/sim-plans.js';
 import { json, sim } from '../support/sim-command.js';
 
 describe('the advice of maitred sim', () => {
@@ -12,6 +14,15 @@ describe('the advice of maitred sim', () => {
     expect(await adviceAt('--concurrency', '1')).toEqual(['No call ever waited, so nothing could differ: --concurrency auto looks for loads at which they do.', '']); // prettier-ignore
     expect(await adviceAt('--concurrency', '4')).toEqual(['At least 9 of 10 calls never waited, so little could differ: --concurrency auto looks for loads at which they do.', '']); // prettier-ignore
     expect(await adviceAt('--rate', '3')).toEqual([expect.stringMatching(/^Overloaded: plas\./), 'plas does not sustain this load: --rate auto looks for those that it does.']); // prettier-ignore
+  });
+
+  it('names no search where it would be refused', () => {
+    const told = (preset: readonly string[]) => {
+      const { plan, runs } = madeUp({ rate: [1], preset }, {}, () => ({ queue_seconds: spread(0), engine_waits: 0, completed: 3000, refused: {} })); // prettier-ignore
+      return adviceOf(plan, runs);
+    };
+    expect(told(['a'])).toEqual([expect.stringContaining(': --rate auto looks for')]);
+    expect(told(['a', 'b'])).toEqual(['No call ever waited, so nothing could differ.']);
   });
 
   it('advises a search that leads to no other', async () => {

@@ -66,7 +66,7 @@ describe('the verdict over several loads', () => {
     // The p99 of fewer is their slowest, which is chance.
     expect(outcome(table, kinds(99)).sentence).not.toContain('pays: p99');
     expect(sentence).toMatch(/At 0\.4 a second: plas.*; rag pays: p99 217 -> 446 s\.$/m);
-    expect(sentence.split('\n')[0]).toBe('plas pays from 0.4 a second on. Its price: rag pays: p99 217 -> 446 s.'); // prettier-ignore
+    expect(sentence.split('\n')[0]).toBe('plas pays at 0.4 a second. Its price: rag pays: p99 217 -> 446 s.'); // prettier-ignore
   });
 
   it('names the times that are worse at each load, and where they are worst', () => {
@@ -238,7 +238,7 @@ describe('what runs leave open', () => {
 
   it('is answered by more seeds where a lower load may show a gain too', () => {
     const held = (run: RunReport, at: number) => ({ queue_grew: false, ...wide(4)(run, at) });
-    expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], held)).toMatch(/^plas pays from 0\.4 .* Too few seeds to tell whether it pays below: run again with --seed 1\.\.49\.$/); // prettier-ignore
+    expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], held)).toMatch(/^plas pays at 0\.4 .* Too few seeds to tell whether it pays below: run again with --seed 1\.\.49\.$/); // prettier-ignore
   });
 
   it('is answered by a search where the first setting sustains no load, or some setting each', () => {
