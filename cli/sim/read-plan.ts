@@ -4,9 +4,8 @@ import { KEEPS_UP_PROGRAMS_MIN } from '../../loadtest/report/index.js';
 import { integer } from '../../text/index.js';
 import { hostOf, type HostOptions, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES, type PolicyName } from '../../src/index.js';
-import type { AgentProgram } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
-import { countOf, programsOf, readArrivals, readSlo, readSource, type ProgramSource } from './source.js';
+import { countOf, readArrivals, readSlo, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import {
@@ -79,7 +78,7 @@ export async function readPlan(
   const vain = SCHEDULED.find((name) => (flags[name]?.length ?? 0) > 1);
   if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
     command.error(`${flagOf(vain)}: its values are all the same under pass-through, which schedules nothing`);
-  for (const text of vainOf(flags, lists, programs, programsOf(source, arrivals, 0))) complain(text);
+  for (const text of vainOf(flags, lists, programs)) complain(text);
   return {
     source,
     programs,
@@ -122,31 +121,16 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 }
 
 /** Options that change nothing here, in words. */
-function* vainOf(flags: SimFlags, { policy }: Lists, programs: number, some: Iterable<AgentProgram>) {
+function* vainOf(flags: SimFlags, { policy }: Lists, programs: number) {
   const named = SCHEDULED.filter((name) => flags[name] !== undefined).map((name) => flagOf(name));
   if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
   if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)
     yield '--host-gate: no effect without --host-tokens';
-  if ((flags.balancer?.length ?? 0) > 1 && Math.max(...(flags.engines ?? [1])) === 1)
-    yield '--balancer: on one engine, it only decides whether contexts are held for programs that return';
-  if (flags.tenants !== undefined && !hasTenants(some)) yield '--tenants: no effect, as these programs have no tenant';
   if (flags.programs !== undefined && programs < flags.programs)
     yield `the recording has ${programs} programs: --rate or --concurrency plays them again`;
   const most = Math.max(0, ...(flags.concurrency ?? []));
   if (most > programs) yield `no more than the ${programs} programs of --programs run at a time: ${most} is the same`;
-}
-
-/** How many programs to look at: those of a workload have no end. */
-const LOOKED_AT = 100;
-
-function hasTenants(programs: Iterable<AgentProgram>): boolean {
-  let left = LOOKED_AT;
-  for (const { tenant } of programs) {
-    if (tenant !== undefined) return true;
-    if ((left -= 1) === 0) break;
-  }
-  return false;
 }
 
 function checkPolicies(command: Command, { retention }: SimFlags, policies: readonly SimPolicyName[]): void {

@@ -4,46 +4,27 @@ import { loadOf, programsToTell } from './overload.js';
 import { choicesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
 
-/** Words for rates, and for numbers of engines. */
-const WORDS = {
-  rates: {
-    ...{ at: 'at', all: 'all of these loads', none: 'none of these loads' },
-    from: (last: number, isUnknown: boolean) => `${isUnknown ? 'at least ' : ''}up to ${last} a second`,
-  },
-  engines: {
-    ...{ at: 'on', all: 'on each of these', none: 'on none of these' },
-    from: (last: number, isUnknown: boolean) => `on ${last} engines or more${isUnknown ? ', perhaps on fewer' : ''}`,
-  },
-};
-
 /** Up to which rate, or from how many engines on, each setting keeps up in most seeds; none where neither is several. */
 export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
-  const choices = choicesOf(plan);
   const engines = enginesOf(plan);
-  const words = engines.length > 1 ? WORDS.engines : WORDS.rates;
-  // The lowest load first: the lowest rate, or the most engines.
-  const places = (engines.length > 1 ? engines : valuesOf(plan, 'rate')).map((value, at) => ({
-    value,
-    first: at * choices,
-  }));
-  if (engines.length > 1) places.sort((a, b) => b.value - a.value);
-  if (places.length < 2) return [];
+  const isOfEngines = engines.length > 1;
+  const values = isOfEngines ? engines : valuesOf(plan, 'rate');
+  if (values.length < 2) return [];
   const named = new Map<string, string[]>();
-  for (let choice = 0; choice < choices; choice += 1) {
-    const loads = places.map(({ value, first }) => ({ value, ...loadOf(plan, runs, first + choice) }));
+  for (const choice of variantsAt(plan, 0)) {
+    const loads = values.map((value, at) => ({ value, ...loadOf(plan, runs, at * choicesOf(plan) + choice) }));
+    // The lowest load first: the lowest rate, or the most engines.
+    if (isOfEngines) loads.reverse();
     const end = loads.findIndex(({ isKept }) => !isKept);
     const last = loads.at(end === -1 ? -1 : end - 1);
     const isUnknown = loads[end]?.state === 'unknown';
-    const some =
-      last === undefined || last.kept === last.seeds
-        ? ''
-        : ` (${words.at} ${last.value} in ${last.kept} of ${last.seeds})`;
-    const text = end === 0 ? (isUnknown ? 'unknown, with so few programs' : words.none) : end === -1 ? words.all + some : words.from(last?.value ?? 0, isUnknown) + some; // prettier-ignore
+    const some = last === undefined || last.kept === last.seeds ? '' : ` (${isOfEngines ? 'on' : 'at'} ${last.value} in ${last.kept} of ${last.seeds})`; // prettier-ignore
+    const upTo = isOfEngines ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last?.value} a second`; // prettier-ignore
+    const text = end === 0 ? (isUnknown ? 'unknown, with so few programs' : 'none of these') : `${end === -1 ? 'all of these' : upTo}${some}`; // prettier-ignore
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
   const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
-  const what =
-    plan.slos.length === 0 ? 'Sustained' : `Enough for ${plan.slos.map(({ expression }) => expression).join(' and ')}`;
+  const what = plan.slos.length === 0 ? 'Sustained' : `Enough for ${plan.slos.map(({ expression }) => expression).join(' and ')}`; // prettier-ignore
   const who = plan.isExact || plan.seeds.length < 2 ? what : `${what} in most seeds`;
   return [`${who}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
 }

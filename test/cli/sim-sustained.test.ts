@@ -18,14 +18,14 @@ it('tells on how many engines each setting sustains the load', () => {
     'Sustained in most seeds, with 300 programs: pass-through on 4 engines or more; plas on 2 engines or more.',
   );
   expect(told((at, seed) => at < 4 && seed > 2)[0]).toBe(
-    'Sustained in most seeds, with 300 programs: on each of these (on 1 in 2 of 3).',
+    'Sustained in most seeds, with 300 programs: all of these (on 1 in 2 of 3).',
   );
   expect(told((at, seed) => at < 4 && seed > 1)[0]).toBe(
     'Sustained in most seeds, with 300 programs: on 4 engines or more.',
   );
-  expect(told(() => false)[0]).toBe('Sustained in most seeds, with 300 programs: on each of these.');
+  expect(told(() => false)[0]).toBe('Sustained in most seeds, with 300 programs: all of these.');
   expect(told(() => true).slice(0, 2)).toEqual([
-    'Sustained in most seeds, with 300 programs: on none of these.',
+    'Sustained in most seeds, with 300 programs: none of these.',
     '--engines auto looks for the fewest that are enough.',
   ]);
 });

@@ -83,8 +83,6 @@ describe('maitred sim with wrong usage', () => {
       /--gate, --foresight: no effect under pass-through/,
     ],
     ['--concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
-    ['--concurrency 2 --tenants none,weighted --policy plas', /--tenants: no effect, as these programs have no tenant/],
-    ['--concurrency 2 --balancer sticky,least-loaded', /--balancer: on one engine, it only decides/],
     ['--concurrency 48', /no more than the 2 programs .* run at a time: 48/],
   ])('says what has no effect: %s', async (line, told) => {
     const { code, errors } = await sim('--workload', 'chat', '--programs', '2', ...line.split(' '));

@@ -242,8 +242,8 @@ describe('what runs leave open', () => {
   });
 
   it('is answered by a search where the first setting sustains no load, or some setting each', () => {
-    expect(answerOf([[10, 10, 5, 5], [20, 20, 9, 9], [40, 40, 20, 9]], () => ({ queue_grew: true }))).toBe('pass-through sustains none of these loads: --rate auto looks for those that it does. Sustained in most seeds, with 300 programs: none of these loads.'); // prettier-ignore
-    expect(answerOf(FLAT, () => ({ queue_grew: false }))).toBe('Some setting sustains each of these loads: --rate auto looks for higher ones, which may show a gain. Sustained in most seeds, with 300 programs: all of these loads.'); // prettier-ignore
+    expect(answerOf([[10, 10, 5, 5], [20, 20, 9, 9], [40, 40, 20, 9]], () => ({ queue_grew: true }))).toBe('pass-through sustains none of these loads: --rate auto looks for those that it does. Sustained in most seeds, with 300 programs: none of these.'); // prettier-ignore
+    expect(answerOf(FLAT, () => ({ queue_grew: false }))).toBe('Some setting sustains each of these loads: --rate auto looks for higher ones, which may show a gain. Sustained in most seeds, with 300 programs: all of these.'); // prettier-ignore
   });
 
   it('is answered by more programs where too few came to tell', () => {
