@@ -148,26 +148,20 @@ export function isPrivate(address: string): boolean {
  * to another machine.
  * @throws LoadError also for a name without addresses
  */
-export async function privateLookup(url: URL): Promise<LookupFunction> {
-  const found = (await privateAddresses(url)).map((address) => ({ address, family: isIP(address) }));
+export async function privateLookup({ origin, hostname }: URL): Promise<LookupFunction> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const found =
+    isIP(host) > 0
+      ? [{ address: host, family: isIP(host) }]
+      : await lookup(host, { all: true }).catch((error: unknown) => {
+          throw new LoadError(`${origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
+        });
+  const foreign = found.find(({ address }) => !isPrivate(address))?.address;
+  const named = foreign === undefined || foreign === host ? '' : ` (${foreign})`;
+  if (foreign !== undefined || found.length === 0)
+    throw new LoadError(`${origin} is not on this machine or a private network${named}; add --i-own-this-target if it is yours`); // prettier-ignore
   return (_, options, callback) => {
     if (options.all === true) callback(null, found);
     else callback(null, found[0]?.address ?? '', found[0]?.family);
   };
-}
-
-async function privateAddresses(url: URL): Promise<readonly string[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const found =
-    isIP(host) > 0
-      ? [{ address: host }]
-      : await lookup(host, { all: true }).catch((error: unknown) => {
-          throw new LoadError(`${url.origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`); // prettier-ignore
-        });
-  const addresses = found.map(({ address }) => address);
-  const foreign = addresses.find((address) => !isPrivate(address));
-  if (addresses.length > 0 && foreign === undefined) return addresses;
-  throw new LoadError(
-    `${url.origin} is not on this machine or a private network${foreign === undefined || foreign === host ? '' : ` (${foreign})`}; add --i-own-this-target if it is yours`,
-  );
 }

@@ -75,9 +75,10 @@ export type Settings = Omit<z.output<typeof optionsSchema>, 'preset'> & {
 export function readOptions(options: EngineOptions): Settings {
   const result = optionsSchema.safeParse(options);
   if (!result.success) throw new TypeError(`bad engine options: ${z.prettifyError(result.error)}`);
-  const { preset: named, kvTokens, maxModelLen, blockSize } = result.data;
-  const preset = typeof named === 'string' ? PRESETS[named] : named;
-  if ((kvTokens ?? preset.kvTokens) < 2 * blockSize) {
+  const { preset: named, slots, kvTokens, batchTokens, maxModelLen, blockSize } = result.data;
+  const own = Object.entries({ slots, kvTokens, batchTokens, maxModelLen }).filter(([, value]) => value !== undefined);
+  const preset: Preset = { ...(typeof named === 'string' ? PRESETS[named] : named), ...Object.fromEntries(own) };
+  if (preset.kvTokens < 2 * blockSize) {
     throw new TypeError('kvTokens must hold at least two blocks');
   }
   if (kvTokens !== undefined && maxModelLen !== undefined && maxModelLen > kvTokens) {

@@ -50,20 +50,9 @@ export class EngineServer implements CallHost {
   readonly #server: Server;
 
   constructor(readonly settings: Settings) {
-    const base = settings.preset;
-    const preset = {
-      ...base,
-      slots: settings.slots ?? base.slots,
-      kvTokens: settings.kvTokens ?? base.kvTokens,
-      batchTokens: settings.batchTokens ?? base.batchTokens,
-      maxModelLen: settings.maxModelLen ?? base.maxModelLen,
-    };
+    const { preset, blockSize, tier: host } = settings;
     this.#models = settings.models ?? [preset.model];
-    this.#engine = new Engine<Job>({
-      preset,
-      blockSize: settings.blockSize,
-      host: settings.tier,
-    });
+    this.#engine = new Engine<Job>({ preset, blockSize, host });
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
     this.faults = new FaultPlan(settings.faults);

@@ -34,10 +34,6 @@ export class Agenda {
   /** Time of the event taken last. */
   nowMs = 0;
 
-  get size(): number {
-    return this.#heap.size;
-  }
-
   set(entry: Appointment, atMs: number): void {
     entry.atMs = atMs;
     entry.seq = this.#seq++;

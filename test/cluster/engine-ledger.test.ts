@@ -84,6 +84,19 @@ describe('an engine’s ledger', () => {
     expect(slots('a', 'b', 'c')).toEqual([2, 3, 3]);
   });
 
+  it('takes such a slot from two gateways where two wait, and from none that has not used it', ({ ledger }) => {
+    const claim = (id: string, inFlight: number, keeps = inFlight) =>
+      ledger.claim(gatewayId(id), claimOf({ window: 6, inFlight, keeps, waiting: [WINDOW] }));
+    const slots = () => ['a', 'b', 'c', 'd'].map((id) => ledger.partOf(gatewayId(id))?.slots);
+    for (const id of ['c', 'd']) claim(id, 1);
+    for (const id of ['a', 'b']) claim(id, 2);
+    for (const id of ['c', 'd']) claim(id, 1);
+    for (const id of ['a', 'b']) claim(id, 2);
+    expect(slots()).toEqual([1, 1, 1, 1]);
+    claim('a', 1, 2);
+    expect(slots()[0]).toBe(2);
+  });
+
   it('counts calls in flight at once that it has not given slots for, as after it lost its memory', ({ ledger }) => {
     ledger.claim(a, claimOf({ inFlight: 6, keeps: 8 }));
     expect(ledger.parts().get(a)).toMatchObject({ slots: 8 });

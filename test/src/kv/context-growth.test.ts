@@ -24,9 +24,3 @@ it('a type is as all programs are until it has answered a few calls of its own',
   young.answered(FIRST, true, undefined);
   expect(young.expectedTokens(FIRST, true)).toBe(FIRST);
 });
-
-it('prompts of another length say nothing', () => {
-  const growth = new ContextGrowth();
-  teach(growth, 40, 2_000);
-  expect(growth.expectedTokens(20 * FIRST, true)).toBe(20 * FIRST);
-});
