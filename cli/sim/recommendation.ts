@@ -80,11 +80,8 @@ const EQUALS_MAX = 3;
 
 /** The other settings that are neither certainly slower than the chosen one nor faster: a sentence. */
 function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): string | undefined {
-  const equal = plan.variants.flatMap((variant, other) => {
-    const { mean } = compare(plan, runs, { first: choice, other }).ratios.program_seconds;
-    const isEqual = other !== choice && isPossible(variant) && !['sooner', 'later'].includes(verdictOf(mean, plan.margin) ?? ''); // prettier-ignore
-    return isEqual ? [settingOf(plan, other)] : [];
-  });
+  const isEqual = (other: number) => other !== choice && isPossible(plan.variants[other]) && !['sooner', 'later'].includes(againstOf(plan, runs, choice, other) ?? ''); // prettier-ignore
+  const equal = variantsAt(plan, 0).filter(isEqual).map((other) => settingOf(plan, other)); // prettier-ignore
   const names = equal.length > EQUALS_MAX ? `${equal.length} others` : equal.join('; ');
   return equal.length === 0 ? undefined : `It cannot be told apart from ${names}.`;
 }
@@ -158,7 +155,10 @@ function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly 
   const own = [...better].find((choice) => isDefault(ownOf(plan, choice)));
   if (own === undefined) return undefined;
   const places = plan.variants.flatMap((_, at) => (at % choices === 0 ? [at] : []));
-  const isFaster = (choice: number, at: number) => verdictOf(compare(plan, runs, { first: at + own, other: at + choice }).ratios.program_seconds.mean, plan.margin) === 'sooner'; // prettier-ignore
+  const isFaster = (choice: number, at: number) => againstOf(plan, runs, at + own, at + choice) === 'sooner';
   const loses = (choice: number) => 2 * places.filter((at) => isFaster(choice, at)).length >= places.length;
   return [...better].some((choice) => choice !== own && loses(choice)) ? undefined : own;
 }
+
+const againstOf = (plan: Plan, runs: readonly RunReport[], first: number, other: number) =>
+  verdictOf(compare(plan, runs, { first, other }).ratios.program_seconds.mean, plan.margin);

@@ -1,5 +1,5 @@
 import type { Experiment } from '../experiments/experiment.js';
-import { barChart, lineChart, type Block, type Chart, type Table } from './plot.js';
+import { barChart, lineChart, type Block, type Table } from './plot.js';
 
 interface Chapter {
   readonly experiment: Experiment;
@@ -19,16 +19,10 @@ export interface Report {
 export async function drawCharts({ chapters }: Report): Promise<ReadonlyMap<string, string>> {
   const drawn = new Map<string, string>();
   for (const block of chapters.flatMap(({ blocks }) => blocks))
-    if (block.type === 'chart') drawn.set(block.name, await draw(block));
+    if (block.type === 'chart')
+      drawn.set(block.name, await ('lines' in block ? lineChart(block.lines) : barChart(block.bars)));
   return drawn;
 }
-
-const draw = (chart: Chart): Promise<string> => ('lines' in chart ? lineChart(chart.lines) : barChart(chart.bars));
-
-const textOf = (chart: Chart) => ('lines' in chart ? chart.lines : chart.bars);
-
-const missingText = ({ missing }: Chapter): string[] =>
-  missing.length === 0 ? [] : [`Left out, as the recordings are not here: ${missing.join(', ')}.`];
 
 /** The report as Markdown, its charts as files beside it. */
 export function markdownOf({ title, notes, chapters, command }: Report): string {
@@ -37,15 +31,15 @@ export function markdownOf({ title, notes, chapters, command }: Report): string 
     .concat('\n');
 }
 
-function chapterOf(chapter: Chapter): string[] {
-  const { title, about } = chapter.experiment;
-  return [`## ${title}`, about, ...missingText(chapter), ...chapter.blocks.map(blockOf)];
+function chapterOf({ experiment: { title, about }, blocks, missing }: Chapter): string[] {
+  const left = missing.length === 0 ? [] : [`Left out, as the recordings are not here: ${missing.join(', ')}.`];
+  return [`## ${title}`, about, ...left, ...blocks.map(blockOf)];
 }
 
 function blockOf(block: Block): string {
   return block.type === 'table'
     ? `**${block.caption}**\n\n${tableOf(block)}`
-    : `![${textOf(block).title}](${block.name}.svg)`;
+    : `![${('lines' in block ? block.lines : block.bars).title}](${block.name}.svg)`;
 }
 
 /** Padded as prettier does, so that a copy needs no reformatting. */

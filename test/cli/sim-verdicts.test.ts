@@ -141,59 +141,53 @@ it('takes a load that programs reach too fast to tell for overloaded where a low
   );
 });
 
-describe('a load at the edge', () => {
-  const SEEDS_28 = [...Array(28).keys()];
-  const worn = (variant: number) => ({ seed }: RunReport, at: number) => ({ queue_grew: at === variant && seed > 16, ...(at === variant && seed > 16 && { program_seconds: { mean: 400 } as RunReport['program_seconds'] }) }); // prettier-ignore
-  const told = (variant: number) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 40, 9]], worn(variant), SEEDS_28); // prettier-ignore
+const SEEDS_28 = [...Array(28).keys()];
+const worn = (variant: number) => ({ seed }: RunReport, at: number) => ({ queue_grew: at === variant && seed > 16, ...(at === variant && seed > 16 && { program_seconds: { mean: 400 } as RunReport['program_seconds'] }) }); // prettier-ignore
+const told = (variant: number) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 40, 9]], worn(variant), SEEDS_28); // prettier-ignore
 
-  it('is compared over all seeds, whichever setting some of them overload, and tells the others apart', () => {
-    const others = ', 1.00 (1.00–1.00) in the 17 of 28 seeds that both sustain';
-    const better = told(8);
-    expect(better.sentence).toContain(`\nAt 0.4 a second: fcfs-window or plas, programs 4.5x faster: 0.22 (0.15–0.33)${others}; in the others, the factor grows with the number of programs.`); // prettier-ignore
-    expect(better.choice).toBe(2);
-    const worse = told(10);
-    expect(worse.sentence).toContain(`\nAt 0.4 a second: no difference; plas, programs 4.5x slower: 4.48 (3.07–6.55)${others}.`); // prettier-ignore
-    expect(worse.choice).toBe(0);
-    // Nobody knows whether the others sustain it.
-    const short = ({ seed }: RunReport, at: number) => (at < 8 ? {} : { ...worn(8)({ seed } as RunReport, at), ...(seed <= 16 && { queue_grew: null, programs: 30 }) }); // prettier-ignore
-    expect(outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], short, SEEDS_28).sentence).not.toContain('both sustain'); // prettier-ignore
-  });
+it('a load at the edge is compared over all seeds, whichever setting some of them overload, and tells the others apart', () => {
+  const others = ', 1.00 (1.00–1.00) in the 17 of 28 seeds that both sustain';
+  const better = told(8);
+  expect(better.sentence).toContain(`\nAt 0.4 a second: fcfs-window or plas, programs 4.5x faster: 0.22 (0.15–0.33)${others}; in the others, the factor grows with the number of programs.`); // prettier-ignore
+  expect(better.choice).toBe(2);
+  const worse = told(10);
+  expect(worse.sentence).toContain(`\nAt 0.4 a second: no difference; plas, programs 4.5x slower: 4.48 (3.07–6.55)${others}.`); // prettier-ignore
+  expect(worse.choice).toBe(0);
+  // Nobody knows whether the others sustain it.
+  const short = ({ seed }: RunReport, at: number) => (at < 8 ? {} : { ...worn(8)({ seed } as RunReport, at), ...(seed <= 16 && { queue_grew: null, programs: 30 }) }); // prettier-ignore
+  expect(outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], short, SEEDS_28).sentence).not.toContain('both sustain'); // prettier-ignore
 });
 
-describe('equal settings', () => {
-  it('leave the choice to the gateway’s default, which chance cannot change', () => {
-    const kept = () => ({ queue_grew: false });
-    // A little faster at each load, but not for certain.
-    const near = ({ seed }: RunReport, at: number) => at % 4 === 1 ? { queue_grew: false, program_seconds: { mean: seed % 2 === 0 ? 4 : 5.8 } as RunReport['program_seconds'] } : kept(); // prettier-ignore
-    const table = (gate: number) => [
-      [10, gate, 5, 4],
-      [10, gate, 5, 4],
-      [10, gate, 5, 4],
-    ];
-    expect(outcome(table(5), near, SEEDS_8)).toMatchObject({ choice: 2, sentence: expect.stringMatching(/^plas pays at all/) as string }); // prettier-ignore
-    expect(outcome(table(4), kept, SEEDS_8)).toMatchObject({ choice: 1, sentence: expect.stringMatching(/^fcfs-window pays at all/) as string }); // prettier-ignore
-  });
+it('equal settings leave the choice to the gateway’s default, which chance cannot change', () => {
+  const kept = () => ({ queue_grew: false });
+  // A little faster at each load, but not for certain.
+  const near = ({ seed }: RunReport, at: number) => at % 4 === 1 ? { queue_grew: false, program_seconds: { mean: seed % 2 === 0 ? 4 : 5.8 } as RunReport['program_seconds'] } : kept(); // prettier-ignore
+  const table = (gate: number) => [
+    [10, gate, 5, 4],
+    [10, gate, 5, 4],
+    [10, gate, 5, 4],
+  ];
+  expect(outcome(table(5), near, SEEDS_8)).toMatchObject({ choice: 2, sentence: expect.stringMatching(/^plas pays at all/) as string }); // prettier-ignore
+  expect(outcome(table(4), kept, SEEDS_8)).toMatchObject({ choice: 1, sentence: expect.stringMatching(/^fcfs-window pays at all/) as string }); // prettier-ignore
 });
 
-describe('a gain', () => {
-  it('is none where nothing sustains the load in most seeds', () => {
-    const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at > 7 && seed > 3 });
-    const { sentence, choice } = outcome(
-      [
-        [10, 10, 10, 5],
-        [10, 10, 10, 9],
-        [400, 400, 200, 90],
-      ],
-      grown,
-      SEEDS_8,
-    );
-    expect(sentence).toMatch(/^Keep pass-through: nothing is significantly better at loads that can be sustained\.\n.*Sustained in most seeds/); // prettier-ignore
-    expect(sentence).toMatch(/^At 0\.4 a second: all are overloaded\.$/m);
-    expect(choice).toBe(0);
-    const unsure = (run: RunReport, at: number) => ({ ...grown(run, at), ...(at === 2 && { program_seconds: { mean: run.seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] }) }); // prettier-ignore
-    const { sentence: open } = outcome([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], unsure, SEEDS_8); // prettier-ignore
-    expect(open).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again/); // prettier-ignore
-  });
+it('a gain is none where nothing sustains the load in most seeds', () => {
+  const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at > 7 && seed > 3 });
+  const { sentence, choice } = outcome(
+    [
+      [10, 10, 10, 5],
+      [10, 10, 10, 9],
+      [400, 400, 200, 90],
+    ],
+    grown,
+    SEEDS_8,
+  );
+  expect(sentence).toMatch(/^Keep pass-through: nothing is significantly better at loads that can be sustained\.\n.*Sustained in most seeds/); // prettier-ignore
+  expect(sentence).toMatch(/^At 0\.4 a second: all are overloaded\.$/m);
+  expect(choice).toBe(0);
+  const unsure = (run: RunReport, at: number) => ({ ...grown(run, at), ...(at === 2 && { program_seconds: { mean: run.seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] }) }); // prettier-ignore
+  const { sentence: open } = outcome([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], unsure, SEEDS_8); // prettier-ignore
+  expect(open).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again/); // prettier-ignore
 });
 
 it('names the places where a setting is better, of few', () => {
