@@ -43,25 +43,20 @@ function named(plan: Plan, words: string, of: (at: number) => string | undefined
 
 function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
   if (runs.length === 0 || valuesOf(plan, 'rate').length > 1 || enginesOf(plan).length > 1) return [];
-  if (runs.every(isUnloaded)) {
-    const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
-    const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
-    return [found + raised(plan)];
-  }
+  if (runs.every(isUnloaded)) return [`At least 9 of 10 calls never waited, so little could differ${raised(plan)}`];
   // In several circumstances, a line for each tells it.
-  return choicesOf(plan) < plan.variants.length ? [] : overloaded(plan, runs);
-}
-
-const overloaded = (plan: Plan, runs: readonly RunReport[]): string[] =>
-  named(
+  if (choicesOf(plan) < plan.variants.length) return [];
+  const over = (at: number) => {
+    const { size } = loadOf(plan, runs, at).overloaded;
+    return size === 0 ? undefined : size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
+  };
+  return named(
     plan,
     'Overloaded',
-    (at) => {
-      const { size } = loadOf(plan, runs, at).overloaded;
-      return size === 0 ? undefined : size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
-    },
+    over,
     'The queue kept growing, so times and factors grow with the number of programs.',
   );
+}
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */
 export const isInVain = (runs: readonly RunReport[]): boolean =>

@@ -22,13 +22,7 @@ export function tablesOf(plan: Plan, all: readonly RunReport[], document: SimDoc
     document.complete ? [] : [stoppedText(plan, all)],
     told,
     better === undefined ? [] : fragmentOf(better),
-    [
-      titleOf(
-        plan,
-        document.complete ? Math.max(...runs.map((run) => run.programs)) : plan.programs,
-        document.complete,
-      ),
-    ],
+    [titleOf(plan, document.complete)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rows), width),
     notesOf(plan, document, runs, told),
   ];
@@ -55,7 +49,7 @@ function headlines(plan: Plan, { complete, recommendation, ratios, order }: SimD
   ];
 }
 
-function titleOf({ source, variants, lists, seeds, isExact }: Plan, programs: number, isWhole: boolean): string {
+function titleOf({ source, programs, variants, lists, seeds, isExact }: Plan, isWhole: boolean): string {
   const { arrivals, engines, preset } = variants[0] as Variant;
   const each = (axis: Axis, value: Value) => lists[axis]?.join(', ') ?? value;
   const come =

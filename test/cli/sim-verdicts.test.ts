@@ -173,20 +173,13 @@ it('equal settings leave the choice to the gateway’s default, which chance can
 
 it('a gain is none where nothing sustains the load in most seeds', () => {
   const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at > 7 && seed > 3 });
-  const { sentence, choice } = outcome(
-    [
-      [10, 10, 10, 5],
-      [10, 10, 10, 9],
-      [400, 400, 200, 90],
-    ],
-    grown,
-    SEEDS_8,
-  );
+  const table = [[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]]; // prettier-ignore
+  const { sentence, choice } = outcome(table, grown, SEEDS_8);
   expect(sentence).toMatch(/^Keep pass-through: nothing is significantly better at loads that can be sustained\.\n.*Sustained in most seeds/); // prettier-ignore
   expect(sentence).toMatch(/^At 0\.4 a second: all are overloaded\.$/m);
   expect(choice).toBe(0);
   const unsure = (run: RunReport, at: number) => ({ ...grown(run, at), ...(at === 2 && { program_seconds: { mean: run.seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] }) }); // prettier-ignore
-  const { sentence: open } = outcome([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], unsure, SEEDS_8); // prettier-ignore
+  const { sentence: open } = outcome(table, unsure, SEEDS_8);
   expect(open).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again/); // prettier-ignore
 });
 
