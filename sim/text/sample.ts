@@ -58,7 +58,7 @@ const DEPTH_MAX = 12;
 
 /**
  * The smallest plausible value of a JSON schema: required properties only, the first of any choice. Keywords that
- * restrict a value by computation (`pattern`, `not`, `if`) are not solved.
+ * restrict a value by computation (`pattern`, `multipleOf`, `not`, `if`) are not solved.
  */
 export const sampleOf = (schema: unknown): unknown => sample(schema, schema, '', 0);
 
@@ -129,14 +129,12 @@ function sampleString(schema: JsonObject, name: string): string {
 }
 
 function sampleNumber(schema: JsonObject, whole: boolean): number {
-  const step = Number(schema['multipleOf'] ?? (whole ? 1 : 0.5));
+  const step = whole ? 1 : 0.5;
   const above = schema['exclusiveMinimum'];
   const below = schema['exclusiveMaximum'];
   const least = typeof above === 'number' ? above + step : Number(schema['minimum'] ?? -Infinity);
   const most = typeof below === 'number' ? below - step : Number(schema['maximum'] ?? Infinity);
-  const value = Math.max(Math.min(1, most), least);
-  const rounded = Math.ceil(value / step) * step;
-  return rounded > most ? Math.floor(value / step) * step : rounded;
+  return whole ? Math.max(Math.min(1, Math.floor(most)), Math.ceil(least)) : Math.max(Math.min(1, most), least);
 }
 
 function resolve(reference: string, root: unknown): unknown {

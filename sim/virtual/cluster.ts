@@ -41,7 +41,7 @@ export class Cluster {
     private readonly ports: GatewayPorts,
   ) {
     this.#dice = new Dice(options.seed);
-    const store = new MemoryStore({ programsMax: PROGRAMS_MAX, keysMax: 1 });
+    const store = new MemoryStore(PROGRAMS_MAX);
     this.#way = new SlowWay(options.cluster, Dice.of(options.seed, LOSSES), agenda);
     const { gateways } = options.cluster;
     this.#nodes = Array.from({ length: gateways }, (_, index) => this.#open(store, gatewayId(`g${index}`)));

@@ -16,8 +16,6 @@ import {
 } from '../../cluster/index.js';
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 
-const TENANTS_MAX = 10_000;
-
 /** One gateway's way to the store and back. Messages arrive in the order in which they were sent. */
 export interface Way {
   carry(deliver: () => void): void;
@@ -35,12 +33,11 @@ export class MemoryStore {
   readonly holds = new Map<string, { readonly gateway: GatewayId; readonly value: string }>();
   readonly ledgers = new Map<EngineId, DividedLedger>();
   readonly directory: Directory;
-  /** Names by key, of each tenant; '': the key has several. */
-  readonly #keys = cacheOf<LRUCache<string, string>>(TENANTS_MAX);
+  /** Names by tenant and key; '': the key has several. No simulated gateway has any. */
+  readonly names = new Map<string, string>();
 
-  /** @param options `keysMax`: keys of conversations and responses that are kept for each tenant */
-  constructor(private readonly options: Readonly<Record<'programsMax' | 'keysMax', number>>) {
-    this.directory = new Directory(options.programsMax);
+  constructor(programsMax: number) {
+    this.directory = new Directory(programsMax);
   }
 
   get gateways(): GatewayId[] {
@@ -55,12 +52,6 @@ export class MemoryStore {
   leave(gateway: GatewayId): void {
     this.#gateways.delete(gateway);
     for (const [name, held] of this.holds) if (held.gateway === gateway) this.holds.delete(name);
-  }
-
-  keysOf(tenant: TenantId): LRUCache<string, string> {
-    let keys = this.#keys.get(tenant);
-    if (keys === undefined) this.#keys.set(tenant, (keys = cacheOf(this.options.keysMax)));
-    return keys;
   }
 
   tell(gateway: GatewayId | undefined, message: (listener: SharedListener) => void): void {
@@ -119,17 +110,16 @@ class MemoryState implements SharedState {
 
   remember(tenant: TenantId, key: string, name: string): void {
     this.way.carry(() => {
-      const keys = this.store.keysOf(tenant);
-      const known = keys.get(key);
-      keys.set(key, known === undefined || known === name ? name : '');
+      const { names } = this.store;
+      const known = names.get(`${tenant} ${key}`) ?? name;
+      names.set(`${tenant} ${key}`, known === name ? name : '');
     });
   }
 
   find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
     return this.way.ask((): string | undefined => {
-      const names = this.store.keysOf(tenant);
-      const known = keys.find((key) => names.has(key));
-      return (known !== undefined && names.get(known)) || undefined;
+      const known = keys.map((key) => this.store.names.get(`${tenant} ${key}`));
+      return known.find((name) => name !== undefined) || undefined;
     }, undefined);
   }
 
@@ -170,10 +160,6 @@ class MemoryState implements SharedState {
   }
 }
 
-/** Counts entries by size: `max` would reserve memory for all of them in advance. */
-const cacheOf = <V extends object | string, K extends string = string>(max: number): LRUCache<K, V> =>
-  new LRUCache({ maxSize: max, sizeCalculation: () => 1 });
-
 /**
  * Which gateway runs each program's calls, and its last record. A gateway that owns a program asks nobody; another
  * one takes it over with its first call.
@@ -182,7 +168,8 @@ class Directory {
   readonly #entries: LRUCache<ProgramId, { readonly owner: GatewayId; readonly record: ProgramRecord | undefined }>;
 
   constructor(programsMax: number) {
-    this.#entries = cacheOf(programsMax);
+    // `max` would reserve memory for all of them in advance.
+    this.#entries = new LRUCache({ maxSize: programsMax, sizeCalculation: () => 1 });
   }
 
   take(program: ProgramId, gateway: GatewayId): Taken {

@@ -5,7 +5,7 @@ import { programId } from '../../src/index.js';
 import { Desk, recordOf } from '../support/shared-desk.js';
 
 it('a store that is full forgets the program that was not used for longest', async () => {
-  const { shared } = Desk.inMemory(new MemoryStore({ programsMax: 2, keysMax: 1 }), gatewayId('g'));
+  const { shared } = Desk.inMemory(new MemoryStore(2), gatewayId('g'));
   const [old, used, young] = [programId('old'), programId('used'), programId('young')];
   shared.put(used, recordOf(1));
   shared.put(old, recordOf(2));

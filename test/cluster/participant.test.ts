@@ -73,7 +73,7 @@ class Node {
 /** A test with two gateways, before the same two engines. */
 const it = base
   .extend('nodes', async () => {
-    const store = new MemoryStore({ programsMax: 100, keysMax: 100 });
+    const store = new MemoryStore(100);
     const nodes = [new Node(store, 'a'), new Node(store, 'b')] as const;
     for (const node of nodes) for (const engine of ['E', 'F']) await node.joined(engine);
     return nodes;
@@ -90,7 +90,7 @@ describe('a gateway of a cluster', () => {
     await settled();
     for (const engine of ['E', 'F'])
       expect(a.desk.engine(engine).inFlight + b.desk.engine(engine).inFlight).toBe(WINDOW);
-    const node = new Node(new MemoryStore({ programsMax: 1, keysMax: 1 }), 'c');
+    const node = new Node(new MemoryStore(1), 'c');
     node.tell(arrived('early'));
     node.isLate = true;
     await node.joined('E');

@@ -81,7 +81,7 @@ type Others = { readonly desks: readonly Desk[]; readonly close: () => unknown }
 function agree(what: string, open: () => Promise<Others>): void {
   describe(`a store in memory and ${what}`, () => {
     let others: Others;
-    const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
+    const store = new MemoryStore(1e6);
     const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
 
     beforeAll(async () => {

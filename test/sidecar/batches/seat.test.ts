@@ -148,7 +148,7 @@ describe('in a cluster', () => {
 });
 
 it('a name is held by one gateway until it gives it up or leaves', async () => {
-  const store = new MemoryStore({ programsMax: 10, keysMax: 10 });
+  const store = new MemoryStore(10);
   const listener = { parts: () => undefined, moved: () => undefined, owned: () => [], changed: () => undefined };
   const [a, b] = ['a', 'b'].map((name) => store.join(gatewayId(name), listener));
   expect(await a!.hold('batches', 'http://a', 1)).toEqual({ isOwn: true, value: 'http://a' });

@@ -19,23 +19,4 @@ describe('the virtual world', () => {
     expect(longer!.after.length).toBeGreaterThan(2);
     expect(new Set(longer!.after)).toEqual(new Set([0]));
   });
-
-  it('makes a call when all that it waits for has ended, and its gap is over', () => {
-    const size = { promptTokens: 500, outputTokens: 20 };
-    const { callRecords } = play([
-      programOf('fan', 0, [
-        size,
-        { ...size, after: [0], thread: 'one' },
-        { ...size, after: [0], thread: 'two', outputTokens: 200 },
-        { ...size, after: [1, 2], gapMs: 250 },
-        { ...size, after: [], gapMs: 1000, thread: 'late' },
-      ]),
-    ]);
-    const call = (index: number) => callRecords.find((record) => record.call === index)!;
-    expect([call(1).arrivedMs, call(2).arrivedMs]).toEqual([call(0).endedMs, call(0).endedMs]);
-    expect(call(2).endedMs).toBeGreaterThan(call(1).endedMs);
-    expect(call(3).arrivedMs).toBe(call(2).endedMs + 250);
-    expect(call(4).arrivedMs).toBe(1000);
-    expect(call(4).thread).toBe('late');
-  });
 });
