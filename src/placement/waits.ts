@@ -98,12 +98,13 @@ export class Waits {
     if (engine === undefined) return this.#before(call, [unbound, paused]);
     const own = queuesOf(engine);
     if (call.boundTo === undefined || call.boundTo === engine) return this.#before(call, own);
-    // Calls of other engines come after its own.
     const earlier = this.#before(
       call,
       engine.pools.map((pool) => pool.stealable),
     );
-    return own.map((queue) => lastOf(this.#line(queue))).reduce(both, earlier);
+    // Calls of other engines come after its own, but before its background calls.
+    const precedes = (each: Call) => !each.isBackground || this.placement.accounts.before(each, call);
+    return own.map((queue) => lastOf(this.#line(queue), precedes)).reduce(both, earlier);
   }
 
   #held({ program }: Call, engine: Engine): Obstacle {
@@ -120,16 +121,15 @@ export class Waits {
     if (closed !== undefined) return { cause: closed, engine, needs: 1, free: limitSize - inFlight, limit: limitSize };
     const short = this.#shortOf(call, engine, room, isOwn);
     if (short !== undefined) return short;
-    const next = goesFirst(reservedFor, first, this.placement.accounts)
-      ? reservedFor
-      : (first ?? this.#firstToSteal(engine, room));
+    const { accounts } = this.placement;
+    const fit = first?.isBackground === false ? first : accounts.firstOf(first, this.#firstToSteal(engine, room));
+    const next = goesFirst(reservedFor, first, accounts) ? reservedFor : fit;
     if (next !== call) return { cause: 'turn', engine, behind: next };
     if (call.isBackground) {
       const untilMs = paceUntilMs(engine, this.placement.rules);
       return { cause: 'background', engine, ...(untilMs > this.nowMs && untilMs < Infinity && { untilMs }) };
     }
     // Turns change with time, and an engine looks again at its next event.
-    const { accounts } = this.placement;
     if (isOutranked(call, engine, accounts)) return { cause: 'turn', engine };
     if (accounts.areApart && this.#pays(call, engine, 0)) return { cause: 'turn', engine };
     return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
@@ -227,8 +227,8 @@ function isNearer(a: Obstacle, b: Obstacle): boolean {
 
 const missing = ({ needs = 0, free = 0 }: Obstacle): number => needs - free;
 
-/** The first calls of the line, as long as they precede; or all of them. */
-function lastOf({ calls, oldest }: Line, precedes: (call: Call) => boolean = () => true): Ahead {
+/** The first calls of the line, as long as they precede. */
+function lastOf({ calls, oldest }: Line, precedes: (call: Call) => boolean): Ahead {
   let low = 0;
   for (let high = calls.length; low < high;) {
     const middle = (low + high) >> 1;

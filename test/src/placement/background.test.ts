@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callId } from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
+import { shared } from '../../support/core-events.js';
 
 const LINE = { background: true } as const;
 /** Prefill of 100 tokens at 0.1 ms, in a tenth of the time. */
@@ -36,6 +37,27 @@ describe('background calls', () => {
     expect(desk.scheduler.totals).toMatchObject({ promotions: 0, overdue: 0 });
     expect(sentOut(desk.finish('runs'))).toEqual(['late@A']);
     expect(sentOut(desk.finish('late'))).toEqual(['l0@A']);
+  });
+
+  it.each([
+    [300, { cause: 'kv', needs: 300, free: 250 }],
+    [250, { cause: 'turn', behind: undefined }],
+  ])('are not ahead of a call that may leave its engine, and that needs %i tokens', (prompt, nearest) => {
+    const desk = new Desk({
+      balancer: { spillMs: 100 },
+      admission: { gate: 1, outputReserveTokens: 0, forecast: 'none' },
+    });
+    desk.join('A', { window: 1, capacity: 10_000 });
+    desk.serve('home', { program: 'p', prompt: 5_000 });
+    desk.join('B', { window: 8, capacity: 1_000 });
+    desk.arrive('on A', { program: 'p', prompt: 5_000 });
+    desk.arrive('on B', { prompt: 740 });
+    desk.tell(shared('B', { waitingLevel: -1 }));
+    for (let at = 0; at < 3; at++) desk.arrive(`l${at}`, { ...LINE, prompt: 10 });
+    desk.arrive('leaves', { program: 'p', prompt });
+    desk.pass(200);
+    const { waiting } = desk.scheduler.views.call(callId('leaves'))!;
+    expect(waiting?.nearest).toMatchObject({ engine: 'B', ahead: 0, oldestAhead: undefined, ...nearest });
   });
 
   it('beside others leave half of the window, and take a share of the time', () => {
