@@ -234,7 +234,7 @@ export class Batches {
       if (isIdle) work.hasIdled(TICK_MS);
       this.#changed(work.id);
     }
-    this.#pump.promote();
+    this.#pump.renew();
     this.#ticks += 1;
     if (this.#ticks % DISK_TICKS === 0) {
       // All that was woken the last time has been written.

@@ -59,18 +59,23 @@ const mayGrow = ({ config, fleet }: Context): boolean =>
 
 /** Sends lines as if they had come over a connection. One that waits for an engine is given up when its batch ends. */
 function sender(context: Context): BatchPorts['ask'] {
-  context.observers.add({ dispatched: ({ line }) => line?.entered() });
-  return (tenant, { id, url: path, body, headers, engine, isLate, entered, signal }) =>
+  context.observers.add({
+    dispatched: ({ line }) => line?.waits(false),
+    engineFailed: ({ line }) => line?.waits(true),
+  });
+  return (tenant, { id, url: path, body, headers, engine, isLate, waits, signal }) =>
     new Promise((resolve) => {
       // A line's path is one of these.
       const api = SCHEDULED.get(path) as Api;
       const socket = new Socket();
       const giveUp = (): void => void socket.destroy();
-      const left = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        entered();
+      const changed = (isWaiting: boolean): void => {
+        if (!isWaiting) signal.removeEventListener('abort', giveUp);
+        else if (signal.aborted) giveUp();
+        else signal.addEventListener('abort', giveUp);
+        waits(isWaiting);
       };
-      signal.addEventListener('abort', giveUp);
+      changed(true);
       socket.once('close', () => resolve(undefined));
       const request = new IncomingMessage(socket);
       const given = { 'content-type': 'application/json', 'content-length': `${body.length}`, 'x-request-id': id };
@@ -79,12 +84,12 @@ function sender(context: Context): BatchPorts['ask'] {
       request.push(null);
       settleRequestId(request);
       const response = new LineResponse(request, (status, reason, bytes) => {
-        left();
+        changed(false);
         const isLeft = context.draining && reason === 'draining';
         const isBusy = BUSY.has(reason) || status === 429 || status === 503;
         resolve(isLeft ? undefined : { status, body: bytes, isBusy, mayCome: reason === 'unknown_model' && mayGrow(context) }); // prettier-ignore
       });
-      const call = { api, path, tenant: accountOf(tenant), line: { isBackground: !isLate, engine, entered: left }, request, response }; // prettier-ignore
+      const call = { api, path, tenant: accountOf(tenant), line: { isBackground: !isLate, engine, waits: changed }, request, response }; // prettier-ignore
       acceptCall(context, call).catch((thrown: unknown) => {
         const error = asGatewayError(thrown);
         if (error !== thrown) context.log.error({ err: thrown, request_id: id }, 'request failed');

@@ -40,10 +40,12 @@ export class Pump {
     });
   }
 
-  /** Lines that wait in the background are asked again as calls like all others once their batch is late. */
-  promote(): void {
-    const late = [...this.#waiting].filter(({ isLate, work }) => !isLate && work.isLate);
-    for (const { run } of new Set(late.map(({ work }) => work))) run.recall();
+  /** Lines are asked anew: as calls like all others once their batch is late, of other engines once theirs is down. */
+  renew(): void {
+    const up = this.ports.engines();
+    const isOld = ({ isLate, engine, work }: Part & { readonly work: Work }) =>
+      (!isLate && work.isLate) || (engine !== undefined && !up.includes(engine));
+    for (const { run } of new Set([...this.#waiting].filter(isOld).map(({ work }) => work))) run.recall();
   }
 
   #startNext(): boolean {
@@ -77,14 +79,15 @@ export class Pump {
   }
 
   #start(line: Part & { readonly work: Work }): void {
-    this.#waiting.add(line);
-    const entered = (): void => {
-      if (this.#waiting.delete(line)) this.wake();
+    const waits = (isWaiting: boolean): void => {
+      if (isWaiting) this.#waiting.add(line);
+      else if (this.#waiting.delete(line)) this.wake();
     };
+    waits(true);
     const { run, id } = line.work;
-    void run.startNext(entered, line).then((fault) => {
+    void run.startNext(waits, line).then((fault) => {
       if (fault !== undefined) this.ports.log.error({ err: fault, batch: id }, 'a line of a batch failed here');
-      entered();
+      waits(false);
     });
   }
 }

@@ -14,8 +14,8 @@ export interface LineRequest extends Pick<Part, 'engine' | 'isLate'> {
   readonly url: string;
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** To be called when it no longer waits: an engine has it. */
-  readonly entered: () => void;
+  /** To be called when an engine has it, and when it waits again. */
+  readonly waits: (isWaiting: boolean) => void;
   /** While it waits, it is not to be sent any more once this is aborted. */
   readonly signal: AbortSignal;
 }
@@ -130,7 +130,7 @@ export class Run {
   }
 
   /** Starts the next ready line of a part, or the last of all. It never rejects. @returns once that has ended, with a fault of ours if any */
-  async startNext(entered = (): void => undefined, part = WHOLE): Promise<unknown> {
+  async startNext(waits: LineRequest['waits'] = () => undefined, part = WHOLE): Promise<unknown> {
     const { at, of } = part;
     const index = this.#items.length > 0 ? undefined : this.#progress.take(at / of, (at + 1) / of);
     const task = index === undefined ? this.#items.shift() : wholeLine(index);
@@ -138,7 +138,7 @@ export class Run {
     this.inFlight += 1;
     try {
       const line = await this.#lineAt(task.index);
-      const end = await this.#run(task, line, entered, part);
+      const end = await this.#run(task, line, waits, part);
       if (end !== undefined) await this.#end(task, line, end);
       return undefined;
     } catch (fault) {
@@ -185,7 +185,12 @@ export class Run {
   }
 
   /** Undefined: the line has no end yet, or becomes a list of calls. */
-  async #run(task: Task, line: BatchLine, entered: () => void, { engine, isLate }: Part): Promise<End | undefined> {
+  async #run(
+    task: Task,
+    line: BatchLine,
+    waits: LineRequest['waits'],
+    { engine, isLate }: Part,
+  ): Promise<End | undefined> {
     const { index } = task;
     const id = this.results.idOf(task);
     const ended = (status: number, answer: unknown): End => ({
@@ -204,7 +209,7 @@ export class Run {
     const call = new AbortController();
     this.#sent.add(call);
     const { url } = line;
-    const answer = await this.ports.ask({ id, url, body, headers, engine, isLate, entered, signal: call.signal });
+    const answer = await this.ports.ask({ id, url, body, headers, engine, isLate, waits, signal: call.signal });
     this.#sent.delete(call);
     if (answer === undefined) return call.signal.aborted ? this.#again(task) : undefined;
     const { status, isBusy, mayCome = false } = answer;

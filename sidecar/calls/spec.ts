@@ -71,8 +71,8 @@ export interface BatchLine {
   readonly isBackground: boolean;
   /** The engine of its part of the batch, if any. */
   readonly engine: EngineId | undefined;
-  /** Called when an engine has it. */
-  readonly entered: () => void;
+  /** Called when an engine has it, and when that has sent it back. */
+  readonly waits: (isWaiting: boolean) => void;
 }
 
 /** Outcomes of accepted calls: `maitred_calls_ended_total{outcome}`. */

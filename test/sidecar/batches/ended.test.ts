@@ -1,6 +1,17 @@
 import { expect, it } from 'vitest';
 import { run } from '../../support/command-line.js';
-import { ask, completion, fakeEngine, gate, heldEngine, ONE_AT_A_TIME, post, until, world } from '../gateway/world.js';
+import {
+  ask,
+  completion,
+  fakeEngine,
+  gate,
+  heldEngine,
+  named,
+  ONE_AT_A_TIME,
+  post,
+  until,
+  world,
+} from '../gateway/world.js';
 import { batchOf, create, inFolder, lineOf, reached, shown, upload } from './service.js';
 
 it('an ended batch is among the last ten that operators see, the last to end first', async () => {
@@ -83,6 +94,25 @@ it('lines that a cancelled batch takes back are none that a client has left', as
   await reached(url, id, 'cancelled');
   const ended = (await metrics()).match(/^maitred_calls_ended_total.* [1-9]\d*$/gm);
   expect(ended).toEqual(['completed"} 1', 'recalled"} 2'].map((end) => `maitred_calls_ended_total{outcome="${end}`));
+});
+
+it('lines that wait for an engine of theirs go to others once it is down', async () => {
+  const [a, b] = [await heldEngine(), await heldEngine()];
+  const health = { failuresMax: 1, intervalMs: 100, timeoutMs: 5000, backoffMs: 500 };
+  const { url, adminUrl, chat } = await world([a.engine, b.engine], { ...ONE_AT_A_TIME, ...inFolder(), health, timeouts: { noEngineMs: 600_000 } }); // prettier-ignore
+  const calls = [chat({}, named('p')), chat({}, named('q'))];
+  await until(() => a.engine.seen.length + b.engine.seen.length === 2);
+  const id = await batchOf(
+    url,
+    ['a', 'b', 'c', 'd'].map((each) => lineOf(each)),
+  );
+  const metrics = async () => (await ask(`${adminUrl}/metrics`)).text;
+  await until(async () => /^maitred_tenant_waiting_calls{[^}]*} 4$/m.test(await metrics()));
+  await b.engine.close();
+  a.open();
+  expect(await reached(url, id, 'completed')).toMatchObject({ request_counts: { total: 4, completed: 4, failed: 0 } });
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200]);
+  expect(await metrics()).toMatch(/^maitred_calls_ended_total.*"recalled"} [1-9]/m);
 });
 
 it('a batch none of whose lines is under way is explained by those that have the places', async () => {

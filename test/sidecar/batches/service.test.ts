@@ -78,9 +78,9 @@ describe('batches', () => {
     const { asked, make } = await stage(undefined, { inFlightMax: 40 });
     await make(A, lines(60));
     await until(() => asked.length === 16);
-    for (const { signs } of asked) signs.entered();
+    for (const { signs } of asked) signs.waits(false);
     await until(() => asked.length === 32);
-    for (const { signs } of asked) signs.entered();
+    for (const { signs } of asked) signs.waits(false);
     await until(() => asked.length === 40);
     asked[0]!.answer(OK);
     await until(() => asked.length === 41);
@@ -93,7 +93,7 @@ describe('batches', () => {
     await until(() => asked.length === 16);
     const numbersOf = (engine: string) => asked.flatMap(({ id, signs }) => (signs.engine === engineId(engine) ? [Number(id.split('_').at(-1))] : [])).sort((a, b) => a - b); // prettier-ignore
     expect([numbersOf('e0'), numbersOf('e1')]).toEqual([range(0, 8), range(12, 20)]);
-    for (const { signs } of asked) if (signs.engine === engines[1]) signs.entered();
+    for (const { signs } of asked) if (signs.engine === engines[1]) signs.waits(false);
     await until(() => asked.length === 24);
     expect(numbersOf('e1')).toEqual(range(8, 24));
   });
@@ -143,7 +143,7 @@ describe('batches', () => {
     const { asked, make, pass } = await stage(undefined, { inFlightMax: 20 });
     await make(A, lines(60));
     await until(() => asked.length === 16);
-    for (const { signs } of asked.slice(0, 4)) signs.entered();
+    for (const { signs } of asked.slice(0, 4)) signs.waits(false);
     await until(() => asked.length === 20);
     const { shown } = await make(A, lines(30), '1m');
     await until(() => shown().status === 'in_progress');
@@ -151,7 +151,7 @@ describe('batches', () => {
     expect(asked).toHaveLength(20);
     pass(11_000);
     await until(() => asked.length === 36);
-    for (const { signs } of asked) signs.entered();
+    for (const { signs } of asked) signs.waits(false);
     await until(() => asked.length === 40);
     expect(asked.map(({ isBackground }) => isBackground)).toEqual([...Array<boolean>(20).fill(true), ...Array<boolean>(20).fill(false)]); // prettier-ignore
     // Places that come free go to the one whose window ends first.
@@ -165,7 +165,7 @@ describe('batches', () => {
     const { asked, make, pass } = await stage();
     await make(A, lines(3), '1m');
     await until(() => asked.length === 3);
-    asked[0]!.signs.entered();
+    asked[0]!.signs.waits(false);
     pass(31_000);
     for (const { signs, answer } of asked.splice(1)) answer(signs.signal.aborted ? undefined : OK);
     await until(() => asked.length === 3);
@@ -207,7 +207,7 @@ describe('batches', () => {
     const { batches, asked, make } = await stage();
     const { id, shown } = await make(A, lines(4));
     await until(() => asked.length === 4);
-    asked[0]!.signs.entered();
+    asked[0]!.signs.waits(false);
     await batches.cancel(A, id);
     expect(asked.every(({ signs }) => signs.signal.aborted)).toBe(true);
     for (const { answer } of asked.slice(1)) answer(undefined);
@@ -220,7 +220,7 @@ describe('batches', () => {
     const { asked, make, pass } = await stage();
     const { shown, shelf } = await make(A, lines(3), '60s');
     await until(() => asked.length === 3);
-    asked[0]!.signs.entered();
+    asked[0]!.signs.waits(false);
     pass(60_000);
     asked[0]!.answer(OK);
     for (const { answer } of asked.slice(1)) answer(undefined);
