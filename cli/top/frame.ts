@@ -12,40 +12,46 @@ export interface Scene {
   readonly fault?: string | undefined;
 }
 
-/**
- * The gateway in words, the titles of the table and its rows: printable lines, none wider than `width`.
- * @param headLines exact lines of the words; absent: as many as they need
- */
-export function frame({ url, sort, snapshot, fault }: Scene, width: number, headLines?: number): string[] {
-  const heads = fault === undefined ? headsOf(url, snapshot) : [`No answer, trying again: ${fault}`];
-  const all = heads.map((head) => wrapped(head, width));
-  const words = all.find(({ length }) => length <= (headLines ?? Infinity)) ?? all.at(-1) ?? [];
-  const last = (headLines ?? words.length) - 1;
-  const head = Array.from({ length: last + 1 }, (_, at) => (at < last ? (words[at] ?? '') : words.slice(at).join(' ')));
-  const nothing = snapshot.programs.length === 0 ? [`no program${snapshot.filter === '' ? '' : ' matches'}`] : [];
-  return [...head, ...tableLines(snapshot.programs, sort, width), ...nothing].map((line) => fitted(line, width));
+/** Lines that a screen has for the words if all is well. */
+const CALM_LINES = 2;
+
+/** Lines of the words on a screen: where something is wrong, as many as they need, up to a third of it. */
+export function headLinesOf(scene: Scene, width: number, height: number): number {
+  const { level = 'good' } = scene.snapshot.gateway.status ?? {};
+  if (level === 'good' || scene.fault !== undefined) return CALM_LINES;
+  return Math.max(CALM_LINES, Math.min(Math.floor(height / 3), wrapped(wordsOf(scene), width).length));
 }
 
-/** Words on the gateway, the longest first: each text leaves out what matters least in the one before. */
-function headsOf(url: string, { gateway, programs, filter, offset, total }: Snapshot): string[] {
+/**
+ * The gateway in words, the titles of the table and its rows: printable lines, none wider than `width`.
+ * @param headLines exact lines of the words, cut if they are longer; absent: as many as they need
+ */
+export function frame(scene: Scene, width: number, headLines?: number): string[] {
+  const { programs, filter } = scene.snapshot;
+  const words = wrapped(wordsOf(scene), width);
+  const last = (headLines ?? words.length) - 1;
+  const head = Array.from({ length: last + 1 }, (_, at) => (at < last ? (words[at] ?? '') : words.slice(at).join(' ')));
+  const nothing = programs.length === 0 ? [`no program${filter === '' ? '' : ' matches'}`] : [];
+  return [...head, ...tableLines(programs, scene.sort, width), ...nothing].map((line) => fitted(line, width));
+}
+
+/** The trouble and its remedy, who waits, then all else: where there is no room, the end is cut. */
+function wordsOf({ url, snapshot, fault }: Scene): string {
+  if (fault !== undefined) return `No answer, trying again: ${fault}`;
+  const { gateway, programs, filter, offset, total } = snapshot;
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
   const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
-  const named = `${url.replace(/^http:\/\//, '')}: ${table}`;
   // An older gateway has no parts.
-  const { text = '', title = '', parts = [{ about: 'calls', text }] } = status ?? {};
-  const calls = parts.findIndex(({ about }) => about === 'calls');
-  // Batches and the cluster follow the sentence on calls.
-  const upToCalls = parts.slice(0, calls + 1).map((part) => part.text);
-  const brief = [title !== '' && !title.endsWith(' waiting') && `${title}.`, parts[calls]?.text];
-  const more = [demo && `Demo: ${demo.ended} of ${demo.total} ended.`, policy && `Policy ${policy}.`];
+  const parts = status?.parts ?? [{ level: 'good', about: 'calls', text: status?.text }];
+  const told = (level: string) => parts.filter((part) => part.level === level);
+  const good = told('good').toSorted((a, b) => Number(b.about === 'calls') - Number(a.about === 'calls'));
   return [
-    [named, text, status?.helps, ...more],
-    [named, text, ...more],
-    [named, text],
-    [named, ...upToCalls],
-    [named, ...brief],
-    [table, ...brief],
-    brief,
-  ].map((sentences) => sentences.filter(Boolean).join(' '));
+    `${url.replace(/^http:\/\//, '')}: ${table}`,
+    ...[...told('bad'), ...told('warn')].map(({ text }) => text),
+    status?.helps,
+    ...good.map(({ text }) => text),
+    demo && `Demo: ${demo.ended} of ${demo.total} ended.`,
+    policy && `Policy ${policy}.`,
+  ].filter(Boolean).join(' '); // prettier-ignore
 }

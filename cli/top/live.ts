@@ -4,7 +4,7 @@ import type { ReadStream } from 'node:tty';
 import { untilStopped } from '../signals.js';
 import { fitted, printable, widthOf, wrapped } from '../text.js';
 import { hiddenColumns, legend, SORT_KEYS } from './columns.js';
-import { frame } from './frame.js';
+import { frame, headLinesOf } from './frame.js';
 import { faultIn, type Snapshot, type Wish } from './snapshot.js';
 
 interface LiveOptions extends Pick<Wish, 'sort' | 'filter'> {
@@ -27,15 +27,14 @@ const LEAVE = '\u001B[0m\u001B[?7h\u001B[?25h\u001B[?1049l';
 /** Terminals that know them show what is between as one; others ignore them. */
 const BEGIN = '\u001B[?2026h\u001B[H';
 const END = '\u001B[?2026l';
-const HEAD_LINES = 2;
-/** Lines beside the rows: the head, the titles and the keys. */
-const OTHER_LINES = HEAD_LINES + 2;
+/** Lines beside the head and the rows: the titles and the keys. */
+const OTHER_LINES = 2;
 
 /** The table on the whole terminal, until `q` or a signal. @throws AdminError if the first answer fails */
 export async function showLive(options: LiveOptions): Promise<void> {
   // Before the screen changes: a wrong address or token is an error of usage.
   const { sort, filter, output } = options;
-  await new Live(options, await options.read({ sort, filter, offset: 0, limit: rowsOf(output) })).run();
+  await new Live(options, await options.read({ sort, filter, offset: 0, limit: heightOf(output) })).run();
 }
 
 class Live {
@@ -156,7 +155,7 @@ class Live {
 
   #move(to: ((row: number, rows: number) => number) | undefined): void {
     if (to === undefined) return;
-    const rows = rowsOf(this.options.output);
+    const { rows } = this.#layout;
     this.#chosen = Math.max(0, Math.min(this.snapshot.total - 1, to(this.#chosen, rows)));
     const offset = Math.max(this.#chosen - rows + 1, Math.min(this.#wish.offset, this.#chosen));
     this.#wish = { ...this.#wish, offset };
@@ -185,18 +184,28 @@ class Live {
     void this.#read();
   };
 
-  #draw(): void {
+  /** The words take lines from the rows. */
+  get #layout() {
     const { output, url } = this.options;
+    const [columns, height] = [output.columns || 80, heightOf(output)];
+    const whole = { url, sort: this.#wish.sort, snapshot: this.snapshot, fault: this.#fault };
+    const headLines = headLinesOf(whole, columns, height);
+    const rows = Math.max(1, height - headLines - OTHER_LINES);
+    const snapshot = { ...this.snapshot, programs: this.snapshot.programs.slice(0, rows) };
+    return { columns, height, headLines, rows, scene: { ...whole, snapshot } };
+  }
+
+  #draw(): void {
+    const { output } = this.options;
     // A slow terminal misses a frame.
     if (!this.#isOpen || output.writableNeedDrain) return;
-    const columns = output.columns || 80;
-    const height = OTHER_LINES + rowsOf(output);
-    const { offset } = this.snapshot;
+    const { columns, height, scene, headLines } = this.#layout;
     const words = this.#words?.(columns);
-    const scene = { url, sort: this.#wish.sort, snapshot: this.snapshot, fault: this.#fault };
-    const lines = words?.map((line) => fitted(line, columns)) ?? frame(scene, columns, HEAD_LINES);
+    const lines = words?.map((line) => fitted(line, columns)) ?? frame(scene, columns, headLines);
     const looks: Readonly<Record<number, string>> =
-      words === undefined ? { [HEAD_LINES]: INVERSE, [HEAD_LINES + 1 + this.#chosen - offset]: CHOSEN } : {};
+      words === undefined
+        ? { [headLines]: INVERSE, [headLines + 1 + this.#chosen - this.snapshot.offset]: CHOSEN }
+        : {};
     const blank = Array.from({ length: Math.max(0, height - lines.length) }, () => ' '.repeat(columns));
     const shown = [...lines, ...blank]
       .slice(0, height - 1)
@@ -218,7 +227,7 @@ class Live {
     this.#isReading = true;
     try {
       const { read, output } = this.options;
-      this.snapshot = await read({ ...this.#wish, limit: rowsOf(output) });
+      this.snapshot = await read({ ...this.#wish, limit: heightOf(output) });
       this.#fault = undefined;
       // The programs there have ended.
       if (this.#wish.offset > 0 && this.snapshot.programs.length === 0) this.#fromTop({});
@@ -247,8 +256,8 @@ export function keysLine(hidden: readonly string[], width: number): string {
   return [...counted, full].find((line) => widthOf(line) <= width) ?? `q quit  ${keys}`;
 }
 
-/** Rows of programs on the screen. Some terminals do not know their size. */
-const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - OTHER_LINES);
+/** Some terminals do not know their size. */
+const heightOf = ({ rows }: LiveOptions['output']): number => Math.max(OTHER_LINES + 3, rows || 24);
 const KEYS = [
   ['keys', 'q quit, ↑ ↓ PgUp PgDn Home End choose a row, Enter or w why it waits, s S sort by the next or previous column, r reverse, / filter (Enter takes it, Esc leaves it, Ctrl-U clears it, Ctrl-W its last word), Ctrl-Z suspend'], // prettier-ignore
 ] as const;

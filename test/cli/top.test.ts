@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fitted, printable, shortened, widthOf } from '../../cli/text.js';
 import { SORT_KEYS } from '../../cli/top/columns.js';
 import { countText, timeText } from '../../cli/top/figures.js';
-import { frame } from '../../cli/top/frame.js';
+import { frame, headLinesOf } from '../../cli/top/frame.js';
 import { edited, keysLine } from '../../cli/top/live.js';
 import { readSnapshot, type Snapshot } from '../../cli/top/snapshot.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
@@ -88,39 +88,27 @@ describe('a frame', () => {
     const [wide = ''] = frame({ ...SCENE, snapshot }, 200);
     const programs = 'gateway:8080: 345 programs, shown 11 to ';
     expect(wide.trimEnd()).toBe(`${programs}12. ${text} Demo: 14 of 80 ended. Policy plas.`);
-    const helped = await snapshotOf([program('a')], 345, { '/gateway': { status: { text, helps: 'Add engines.' } } });
-    expect(frame({ ...SCENE, snapshot: helped }, 200)[0]?.trimEnd()).toBe(`${programs}11. ${text} Add engines.`);
     const [one, two, titles] = frame({ ...SCENE, snapshot }, 40, 2);
-    expect([one, two]).toEqual([
-      'gpu-2 is down (connection refused). 1 of',
-      '2 engines up. No call waits.            ',
-    ]);
+    expect([one, two]).toEqual(['gateway:8080: 345 programs, shown 11 to ', expect.stringMatching(/^12\. gpu-2 is down .*…$/)]); // prettier-ignore
     expect(titles).toMatch(/^PROGRAM/);
     const [short, blank] = frame({ ...SCENE, snapshot: await snapshotOf([], 0, { '/gateway': {} }) }, 40, 2);
     expect([short?.trimEnd(), blank?.trim()]).toEqual(['gateway:8080: 0 programs.', '']);
   });
 
-  it('leaves out what matters least where it has no room, and never the trouble and the longest wait', async () => {
+  it('tells what is wrong and what helps in up to a third of the screen, the worst first, then who waits', async () => {
     const parts = [
-      { about: 'engines', text: 'gpu-2 has been down for 9.5 s (connection refused).' },
-      { about: 'engines', text: '1 of 2 engines up.' },
-      { about: 'calls', text: '1 call runs, 5 wait for KV cache, the longest for 80 s.' },
-      { about: 'calls', text: 'batch_1: 0 of 9 lines.' },
+      { level: 'good', about: 'engines', text: '1 of 2 engines up.' },
+      { level: 'warn', about: 'gateway', text: 'The last reload was refused.' },
+      { level: 'bad', about: 'engines', text: 'gpu-2 has been down for 9.5 s (connection refused).' },
+      { level: 'good', about: 'calls', text: '1 call runs, 5 wait for KV cache, the longest for 80 s.' },
     ];
-    const text = parts.map((part) => part.text).join(' ');
-    const head = async (width: number, title = 'gpu-2 down') => {
-      const answers = { '/gateway': { ...GATEWAY, status: { text, title, parts } } };
-      const snapshot = await snapshotOf([program('a')], 345, answers);
-      const lines = frame({ ...SCENE, snapshot }, width, 2).slice(0, 2);
-      return lines.map((line) => line.trimEnd()).join(' ');
-    };
-    const table = '345 programs, shown 11 to 11.';
-    expect(await head(90)).toBe(`gateway:8080: ${table} ${text.slice(0, -' batch_1: 0 of 9 lines.'.length)}`);
-    const waits = '1 call runs, 5 wait for KV cache, the longest for 80 s.';
-    expect(await head(40)).toBe(`gpu-2 down. ${waits}`);
-    expect(await head(80)).toBe(`gateway:8080: ${table} gpu-2 down. ${waits}`);
-    expect(await head(60, '9 of 99 calls failed')).toBe(`${table} 9 of 99 calls failed. ${waits}`);
-    expect(await head(60, '5 waiting')).toBe(`gateway:8080: ${table} ${waits}`);
+    const scene = async (status: object) => ({ ...SCENE, snapshot: await snapshotOf([program('a')], 345, { '/gateway': { status } }) }); // prettier-ignore
+    const wrong = await scene({ level: 'bad', parts, helps: 'What helps: start gpu-2.' });
+    expect(frame(wrong, 80, 3).slice(0, 3).join('').replaceAll(/ +/g, ' ').trim()).toBe(
+      'gateway:8080: 345 programs, shown 11 to 11. gpu-2 has been down for 9.5 s (connection refused). The last reload was refused. What helps: start gpu-2. 1 call runs, 5 wait for KV cache, the longest for 80 s. 1 of 2 engines up.',
+    );
+    expect([40, 9, 8].map((height) => headLinesOf(wrong, 80, height))).toEqual([3, 3, 2]);
+    expect(headLinesOf(await scene({ level: 'good', parts }), 40, 40)).toBe(2);
   });
 
   it('shows one row for each program, with its tenant and its gateway if there are several', async () => {

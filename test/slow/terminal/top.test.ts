@@ -52,6 +52,16 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await terminal.shows(/: 0 programs/);
   });
 
+  it('says what helps where something is wrong, above the table', async () => {
+    const { url } = await gateway();
+    await call(url, 'one');
+    const terminal = await open(url);
+    const { engines } = (await (await fetch(`${url}/engines`)).json()) as { engines: { id: string }[] };
+    for (const { id } of engines) await fetch(`${url}/engines/${id}/drain`, { method: 'POST' });
+    const lines = await terminal.shows(/0 of 2 engines up[^]*\shelps: [^]*\sundrain/);
+    expect(program(lines)).toHaveLength(1);
+  });
+
   it('leaves the terminal to the shell at Ctrl-Z, and takes it back', async () => {
     const { url } = await gateway();
     const terminal = await open(url);
