@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
-import { wantsKey } from '../sidecar/admin/status.js';
+import { isMissed, wantsKey } from '../sidecar/admin/status.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -64,9 +64,12 @@ export function addEnginesCommand(program: Command): void {
       .description(description)
       .argument('<id>', `as \`${OWN_NAME} engines\` shows it`);
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
-      const row = (await adminClient(command, flags).json(pathOf(id) + path, method)) as Row;
+      const client = adminClient(command, flags);
+      const row = (await client.json(pathOf(id) + path, method)) as Row;
       const state = `is ${row.state}, ${row.in_flight} in flight`;
       process.stdout.write(plain(`${id} ${verb === 'remove' ? 'drains, and is then forgotten' : state}\n`));
+      if (verb === 'drain' && isMissed(row, ((await client.json('/engines')) as EngineList).engines))
+        complain(`no other engine that is up serves ${printable(row.models.join(', '))}: calls for it fail, those that wait too, until ${OWN_NAME} engines undrain ${id}`); // prettier-ignore
     });
   }
 }

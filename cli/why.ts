@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Explanation, GatewayState } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
+import { OWN_NAME } from './advice.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
 
@@ -20,11 +21,14 @@ export function addWhyCommand(program: Command): void {
       if (id?.trim() === '') why.error('give the id of a call or a program');
       const query = tenant === undefined ? '' : `tenant=${encodeURIComponent(tenant)}`;
       const client = adminClient(why, flags);
+      const status = id === undefined ? ((await client.json('/gateway')) as GatewayState).status : undefined;
       const program = id ?? (await longestWaiting(client, query));
       // Where no call waits, there may be no engine to take one.
-      const body = program === undefined ? ((await client.json('/gateway')) as GatewayState).status : await explained(client, program, query); // prettier-ignore
+      const body = program === undefined ? status : await explained(client, program, query);
       const { text = '', helps = '' } = body as { text?: string; helps?: string };
-      const [answer = '', ...details] = plain(`${text}\n${helps}`.trim()).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
+      const isWrong = program !== undefined && status !== undefined && status.level !== 'good';
+      const warning = isWrong ? `At the gateway: ${status.title}. See ${OWN_NAME} top.\n` : '';
+      const [answer = '', ...details] = plain(`${warning}${text}\n${helps}`.trim()).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
       const isBold = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
       const lines = [isBold ? `\u001B[1m${answer}\u001B[0m` : answer, ...details];
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${lines.join('\n')}\n`);

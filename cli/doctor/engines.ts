@@ -1,4 +1,4 @@
-import { DEAD_ENGINE, SET_KEY, wantsKey } from '../../sidecar/admin/status.js';
+import { deadEngine, SET_KEY, wantsKey } from '../../sidecar/admin/status.js';
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { AT_ZERO } from '../../sidecar/discovery/discovery.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';
@@ -52,7 +52,7 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
     const key = engine.apiKey === undefined ? 'calls without a key' : 'its key';
     return wantsKey(reason)
       ? [broken(subject, `${engine.url} refuses ${key}`, SET_KEY)]
-      : [broken(subject, `${engine.url} is not healthy: ${reason}`, DEAD_ENGINE)];
+      : [broken(subject, `${engine.url} is not healthy: ${reason}`, deadEngine())];
   }
   const isEmpty = (found.models?.size ?? 0) === 0;
   const seen = engine.kind === 'auto' ? found : await examine({ ...engine, kind: 'auto' }, { timeoutMs, connectMs, calls: false }).catch(() => found); // prettier-ignore

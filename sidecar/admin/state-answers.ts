@@ -228,13 +228,13 @@ export interface GatewayState {
   readonly instance: string;
   readonly policy: string;
   readonly draining: boolean;
-  /** Is something wrong; who waits, and for what? In words, and in short: '' if nothing calls for a look. */
+  /** Is something wrong; who waits, and for what? In words, and in short, the worst first: '' if nothing calls for a look. */
   readonly status: StatusPart & {
     readonly title: string;
     /** The remedies where something is wrong; '' otherwise. */
     readonly helps: string;
-    /** The sentences of `text`, each with its level, and what to do; the level of all is the worst. */
-    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
+    /** The sentences of `text`, each with its level, in short ('': it never calls for a look), and what to do; the level of all is the worst. */
+    readonly parts: readonly (StatusPart & { readonly title: string; readonly about: 'gateway' | 'engines' | 'calls' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

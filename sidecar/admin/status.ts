@@ -7,28 +7,27 @@ import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers
 import { batchInShort } from './batches.js';
 import { count, counted, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
+import { REMEDIES } from './words.js';
 
 export const DOWN_SHOWN = 5;
 
-export const DEAD_ENGINE = 'start it, or correct its url';
+/** @param which engines to name */
+export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 
 /** Whether an engine is down because it wants a key, or another one. */
 export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
 
-/** The remedy of one that is down. */
-export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>): string =>
-  wantsKey(reason)
-    ? SET_KEY
-    : reason === PLAIN['ECONNREFUSED']
-      ? DEAD_ENGINE
-      : `${DEAD_ENGINE}; restart it if it is stuck`;
+/** The remedy of one that is down. @param which engines to name */
+export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>, which?: string): string =>
+  wantsKey(reason) ? SET_KEY : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${deadEngine(which)}`;
 
-const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
+/** Whether a model of the engine is served by none. */
+export const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
   models.some((model) => !engines.some((other) => isServing(other) && other.models.includes(model)));
 
-/** Causes of waiting when something is wrong; while all is well, calls wait for room and for calls ahead. */
-const TROUBLES = ['no_engine', 'retry', 'refused', 'resting', 'probation'] as const;
+/** Causes of waiting when something is wrong; while all is well, calls wait for room, for calls ahead, and for engines just back. */
+const TROUBLES = ['no_engine', 'retry', 'refused', 'resting'] as const;
 
 interface Seen {
   readonly engines: readonly Engine[];
@@ -42,6 +41,8 @@ interface Seen {
 type Status = GatewayState['status'];
 type Part = Status['parts'][number];
 
+/** Codes of failures whose remedy stands beside them: that of the engines, or of the gateway that drains. */
+const TOLD_BESIDE = ['no_engine', 'draining'];
 const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
 
 const UNSCHEDULED =
@@ -52,53 +53,68 @@ export function statusOf(
   { config, draining, reloadRefused, untilRestart, fleet }: Parts,
   { engines, queue, growth, batches, cluster, totals }: Seen,
 ): Status {
-  const down = engines.filter(({ state }) => state === 'down');
-  const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
+  const inState = (...states: Engine['state'][]) => engines.filter(({ state }) => states.includes(state));
+  const down = inState('down');
+  const away = inState('draining', 'drained');
   const out = [...down, ...away].slice(0, DOWN_SHOWN);
-  const starting = engines.filter(({ state }) => state === 'starting').length;
-  const up = engines.filter(isServing).length;
+  const up = inState('up').length;
+  const [starting, onProbation] = [inState('starting').length, inState('probation').length];
+  const isServed = engines.some(isServing);
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
-  const serving = up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`;
+  const counts = `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up${starting > 0 ? `, ${starting} starting` : ''}${onProbation > 0 ? `, ${onProbation} on probation` : ''}`; // prettier-ignore
   // Those of models that are awaited wait as well.
   const mayWait = down.length > 0 || fleet.awaited.size > 0;
-  const fate = mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
+  const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const failures = failuresInWords(totals, 'service');
   const mistakes = failuresInWords(totals, 'client');
   const ageMs = Date.now() - 1000 * (totals.shadow?.made_at ?? 0);
   const isPast = ageMs > 1000 * (totals.shadow?.window_seconds ?? 0);
-  const said = (about: Part['about'], level: Part['level'], texts: readonly string[], remedy?: string): Part[] =>
-    texts.map((text) => ({ about, level, text, ...(remedy !== undefined && { remedy }) }));
+  const downTitle = down.length === 1 ? `${down[0]?.id} down` : `${counted(down.length, 'engine')} down`;
+  const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
+  const moreEngines = out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
+  const isLong = isServed && 1000 * queue.longest_wait_seconds > longWaitMs(config);
+  const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
+  // Engines that are out have remedies of their own.
+  const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && out.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
+  const said = (
+    about: Part['about'],
+    level: Part['level'],
+    title: string,
+    texts: readonly string[],
+    remedy = '',
+  ): Part[] => texts.map((text) => ({ about, level, title, text, ...(remedy !== '' && { remedy }) }));
   const parts = [
-    ...said('gateway', 'warn', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
-    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
-    ...said('gateway', 'good', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
-    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', [`${troubleInWords(engine)}${up > 0 && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], downRemedy(engine))),
-    ...said('engines', 'good', awayInWords(away)),
+    ...said('gateway', 'warn', 'Draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
+    ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
+    ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
+    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', downTitle, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
+    ...said('engines', 'good', '', awayInWords(away)),
     ...(engines.length === 0
-      ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? undefined : 'add one: maitred engines add URL')
-      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}${up === 0 ? fate : ''}.`], up === 0 && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : undefined)),
-    ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
-    ...said('gateway', 'warn', growth === undefined || up === 0 ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'),
-    ...said('gain', isPast ? 'good' : 'warn', lossesIn(totals.shadow, ageMs), UNSCHEDULED),
-    ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
-    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', [batchInShort(batch)])),
-    ...said('gateway', 'warn', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
-    ...said('clients', 'good', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
+      ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
+      : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : '')),
+    ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures?.title ?? '', failures === undefined ? [] : [failures.text], failures?.remedy),
+    ...said('gateway', 'warn', 'Queue grows', growth === undefined || !isServed ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], moreEngines),
+    ...said('gain', isPast ? 'good' : 'warn', 'Slower than unscheduled', lossesIn(totals.shadow, ageMs), UNSCHEDULED),
+    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `${count(online)} waiting`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
+    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', '', [batchInShort(batch)])),
+    ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
+    ...said('clients', 'good', '', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
   ]; // prettier-ignore
-  const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
-  const remedies = new Set(parts.flatMap(({ level, remedy }) => (level === 'good' ? [] : (remedy ?? []))));
+  const wrong = (['bad', 'warn'] as const).flatMap((worst) => parts.filter(({ level }) => level === worst));
+  const remedies = new Set(wrong.flatMap(({ remedy }) => remedy ?? []));
   return {
-    level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
-    title:
-      [trouble, failures?.title].filter(Boolean).join(', ') ||
-      (growth !== undefined ? 'Queue grows' : online > 0 ? `${count(online)} waiting` : ''),
+    level: wrong[0]?.level ?? 'good',
+    title: wrong.length > 0 ? [...new Set(wrong.map(({ title }) => title))].join(', ') : online > 0 ? `${count(online)} waiting` : '', // prettier-ignore
     text: parts.map(({ text }) => text).join(' '),
     helps: remedies.size === 0 ? '' : `What helps: ${[...remedies].join('. Also: ')}.`,
     parts,
   };
 }
+
+/** The wait from which a call goes ahead of others for its wait alone: by then the scheduler itself takes it for too long. */
+const longWaitMs = ({ starvation: { beta, floorMs, waitMsMax } }: Parts['config']) => Math.min(beta * floorMs, waitMsMax); // prettier-ignore
 
 /** Share of the calls from which failures call for a look. */
 const FAILED_SHARE = 0.01;
@@ -115,7 +131,8 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
   const ageMs = Date.now() - 1000 * Math.max(...codes.map(({ last_at: at }) => at));
   const isOver = ageMs > OVER_MS;
-  return { title, isOver, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}${isOver ? `; the last one ${span(ageMs)} ago` : ''}.` }; // prettier-ignore
+  const remedy = codes.every(({ code }) => TOLD_BESIDE.includes(code)) ? '' : ERRORS_TOLD;
+  return { title, isOver, remedy, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}${isOver ? `; the last one ${span(ageMs)} ago` : ''}.` }; // prettier-ignore
 }
 
 /** A loss below this share is none to act on. */
@@ -145,7 +162,7 @@ function callsInWords(queue: Queue, running: number): string {
   if (background === waiting) return `${who} in the background${why}.`;
   const wait = `, the longest for ${span(1000 * longest)}`;
   if (background === 0) return `${who}${why}${wait}.`;
-  return `${who}${wait}, and ${count(background)} in the background${named.length > 1 ? '' : ', all'}${why}.`;
+  return `${who}${wait}, and ${count(background)} in the background${named.length > 1 ? `; of all${why}` : `, all${why}`}.`;
 }
 
 function clusterInWords(cluster: GatewayState['cluster']): string[] {
@@ -181,7 +198,7 @@ const GATE_FULL = 0.97;
 /** Whether an engine takes calls now, and if not, why. @param now on the clock of `down_since` */
 export function engineInWords(engine: Omit<Engine, 'text'>, now: number, { idleMs, firstByteMs }: Times): string {
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
-  const next = probe === null ? '' : `; probed again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;
+  const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
   if (state === 'down') {
     const hung = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'Its call' : `Its ${count(inFlight)} calls`} in flight ${inFlight === 1 ? 'is' : 'are'} cut after ${span(idleMs)} of silence (timeouts.idleMs), or ${span(firstByteMs)} before the first byte (timeouts.firstByteMs).`; // prettier-ignore

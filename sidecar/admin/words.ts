@@ -171,11 +171,11 @@ function passersInWords({ call, background, waiting }: CallView, at: EngineView 
 /** Causes that end for a background call once others leave room. */
 const FOR_ROOM: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv', 'turn', 'knee', 'background']);
 
-const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
+export const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
   no_engine: 'start an engine that serves its model',
-  retry: 'to wait, as it pauses for seconds; if it keeps failing, a look at the request',
-  refused: 'a higher limit at the engine; it gives way for seconds',
-  resting: 'more engines; it rests for seconds',
+  retry: 'to wait, as such a pause takes seconds; after several failures, a look at the request',
+  refused: 'a higher limit at the engine; calls give way for seconds',
+  resting: 'more engines; such a rest takes seconds',
   probation: 'its next answer or good probe',
   window: 'more engines, or a larger engines[].window if it could take more',
   kv: 'more KV cache or engines, or a larger admission.gate',

@@ -15,7 +15,8 @@ describe('maitred engines', () => {
     expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS +TROUBLE$/);
     expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
     const drained = `${engine.id} is drained, 0 in flight\n`;
-    expect(await engines('drain', engine.id)).toMatchObject({ code: 0, out: drained });
+    const last = expect.stringMatching(/^maitred: no other engine that is up serves m: calls .* engines undrain 127\S+\n$/) as string; // prettier-ignore
+    expect(await engines('drain', engine.id)).toMatchObject({ code: 0, out: drained, err: last });
     expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'drained' }] });
     expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is starting, 0 in flight\n`);
   });
@@ -122,7 +123,7 @@ describe('maitred engines', () => {
     ['add', 'http://gpu:1'],
   ])('prints no escapes of a hostile gateway: %s', async (...words) => {
     // prettier-ignore
-    const row = { id: '\u001B[1mid', state: '\u001B[2Jup', in_flight: '\u001B[3m', down_reason: '\u001B[4m' };
+    const row = { id: '\u001B[1mid', state: '\u001B[2Jup', in_flight: '\u001B[3m', models: [], down_reason: '\u001B[4m' };
     const url = await serve((_, response) => {
       response.setHeader('x-maitred-reason', 'admin');
       response.end(JSON.stringify(row));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { wrapped } from '../../cli/text.js';
 import { itRefuses, run } from '../support/command-line.js';
-import { chat, fakeEngine, held, named, until, world } from '../sidecar/gateway/world.js';
+import { ask, chat, fakeEngine, held, named, post, until, world } from '../sidecar/gateway/world.js';
 
 const why = (url: string, id: string, ...more: string[]) => run(['why', id, '--url', url, ...more]);
 
@@ -61,6 +61,10 @@ describe('maitred why', () => {
     await until(() => engine.seen.length === 1);
     answers.push(gateway.chat({}, named('held')));
     await until(async () => (await waiting()) === 1);
+    expect((await run(['why', '--url', url])).out).toMatch(/^Call/);
+    await post(`${url}/engines`, { id: 'gone', url: 'http://127.0.0.1:1' });
+    await until(async () => (await ask(`${url}/engines/gone`)).json()['state'] === 'down');
+    expect((await run(['why', '--url', url])).out).toMatch(/^At the gateway: gone down\. See .*maitred top\.\nCall /);
     expect((await why(url, 'held')).out).toMatch(/^Call \S+ of program "held" has waited \S+ m?s for the window of/);
     expect((await chat(url, {}, named('strange'))).status).toBe(429);
     expect((await why(url, 'strange')).out).toMatch(

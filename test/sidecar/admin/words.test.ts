@@ -187,7 +187,7 @@ it('says what an engine that is up has room for, and how long calls hang on one 
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
-const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: {}, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
+const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: {}, starvation: { beta: 8, floorMs: 20_000, waitMsMax: 300_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
 const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
 const statusWith = (more: object) => statusOf(PARTS as never, { ...CALM, ...more } as never);
 
@@ -224,7 +224,7 @@ it('names drained engines together, those that drain one by one, and what helps 
     const { text, helps } = statusWith({ engines });
     return `${text} ${helps}`.trim();
   };
-  expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: start it, or [^.]*stuck\. Also: return it to service: maitred engines undrain e1\.$/); // prettier-ignore
+  expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: restart or start e0, or correct the url\. Also: return it to service: maitred engines undrain e1\.$/); // prettier-ignore
   expect(told('down', 'up')).toContain('e0 is down. Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
   expect(told('drained', 'draining')).toContain(' 0 of 2 engines up: new calls fail at once. No call waits.');
   expect(told('drained', 'starting')).toContain(' 0 of 2 engines up, 1 starting. ');
@@ -259,6 +259,35 @@ it('tells failed calls also beside an engine that is down, and when they are ove
     text: `${text}; the last one 1 min 10 s ago. No call waits.`,
   });
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
-    ['e down', 'No engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
+    ['e down, No engine', 'No engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
+  // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
+  const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000 }];
+  expect(statusWith({ totals: { calls: 9, failed, window_seconds: 300, shadow: null } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
+});
+
+it('has the worst that stands in its title, first, and nothing that is over', () => {
+  const failed = [{ code: 'queue_full', calls: 7, fault: 'service', last_at: Date.now() / 1000 - 90 }];
+  const totals = { calls: 9, failed, window_seconds: 300, shadow: null };
+  const told = (more: object) => statusOf({ ...PARTS, reloadRefused: 'bad' } as never, { ...CALM, totals, ...more } as never); // prettier-ignore
+  expect(told({})).toMatchObject({ level: 'warn', title: 'Reload refused' });
+  const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, text: '', down_reason: 'connection refused' })); // prettier-ignore
+  expect(told({ engines })).toMatchObject({
+    title: '2 engines down, Reload refused',
+    helps: 'What helps: start e1, e2, or correct the url. Also: correct the file, and reload it (SIGHUP).',
+  });
+});
+
+it('warns of waits from which calls go ahead for their wait alone, with what helps', () => {
+  const told = (longest: number, waiting_for: object, ...states: string[]) => {
+    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: ['m'], in_flight: 0, text: `Is ${state}.` })); // prettier-ignore
+    return statusWith({ engines, queue: { waiting: 9, background: 0, longest_wait_seconds: longest, waiting_for } });
+  };
+  expect(told(159, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
+  expect(told(161, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'Long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
+  expect(told(161, { kv: 9 }, 'up').helps).toContain('maitred sim tells how many');
+  // An engine is on probation for a moment, and not fully up.
+  const back = told(9, { kv: 8, probation: 1 }, 'up', 'probation');
+  expect([back.level, back.text]).toEqual(['good', expect.stringMatching(/^1 of 2 engines up, 1 on probation\. 9 calls wait/)]); // prettier-ignore
+  expect(told(9, { resting: 9 }, 'up')).toMatchObject({ level: 'warn', helps: 'What helps: more engines; such a rest takes seconds.' }); // prettier-ignore
 });
