@@ -7,7 +7,7 @@ export function Batches() {
   const rows = [
     ...batches.map((batch) => {
       const { lines, in_flight: inFlight, rest_seconds: rest, stuck, text } = batch;
-      const far = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way${rest === null ? '' : `, about ${duration(rest)} left at the pace so far`}`;
+      const far = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} queued or running${rest === null ? '' : `, about ${duration(rest)} left at the pace so far`}`;
       return { ...batch, status: stuck ? 'stuck' : 'running', when: '', text: text === '' ? far : `${far}\n${text}` };
     }),
     ...ended.map(({ ended_at: at, ...row }) => ({ ...row, when: clock(at) })),

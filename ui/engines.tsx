@@ -70,7 +70,7 @@ function Card({ engine }: { readonly engine: Engine }) {
           path={`/engines/${encodeURIComponent(id)}/${verb}`}
           label={`${word}: ${id}`}
           {...(verb === 'drain' && {
-            question: `Drain ${brief(id, 80)}? ${isOff ? 'It gets no calls when it is back.' : `Its running calls finish, and it gets no new ones.${isLast(engine) ? ' No other engine serves its models: calls that wait for it fail.' : ''}`}`,
+            question: `Drain ${brief(id, 80)}? ${isOff ? 'It gets no calls when it is back.' : `Its running calls finish, and it gets no new ones.${isLast(engine) ? ' No other engine that is up serves all its models: calls for these fail, those that wait too.' : ''}`}`,
           })}
         >
           {word}

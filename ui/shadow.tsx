@@ -46,8 +46,9 @@ export function Shadow() {
 
 function textOf({ doubt, programs, replay, gain }: Pool, made: ShadowAnswer): string {
   const verdict = gain === null ? withheld(doubt) : gained(gain);
-  const of = `${counted(programs, 'program')} of the ${duration(made.window_seconds)} until ${dated(made.made_at)}`;
-  if (replay === null) return `${verdict} (${of}).`;
+  const until = `until ${dated(made.made_at)}`;
+  if (replay === null) return `${verdict} (${counted(programs, 'program')} ${until}).`;
+  const of = `${counted(programs, 'program')} of the ${duration(made.window_seconds)} ${until}`;
   const passed = gain === null ? '' : `, ${exact(gain.pass_through_seconds)} under pass-through`;
   const simulated = `simulated ${exact(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;
   return `${verdict}. Mean of ${of}: measured ${exact(replay.measured_seconds)}; ${simulated}. The simulation is off by ${percent(replay.error)}.`;

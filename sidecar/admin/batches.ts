@@ -89,7 +89,8 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const leftMs = 1000 * batch.expires_at - Date.now();
   const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
   const stop = stopOf(context, batch);
-  const atWork = context.batches?.batches?.fault === undefined ? 'under way' : 'under way or answered in memory';
+  const atWork =
+    context.batches?.batches?.fault === undefined ? 'queued or running' : 'queued, running or answered in memory';
   const others = underWay(context).reduce((sum, each) => sum + each.inFlight, -inFlight);
   const parts = [[inFlight, atWork], [isEnding ? 0 : ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
   const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
