@@ -77,11 +77,6 @@ export function tableLines(rows: readonly ProgramRow[], sort: string, width: num
   return [titles, ...rows.map((row) => line(row.id, ({ text }) => text(row)))];
 }
 
-export function hiddenColumns(rows: readonly ProgramRow[], sort: string, width: number): string[] {
-  const shown = columnsFor(rows, sort.replace('-', ''), width).map(({ title }) => title);
-  return columnsFor(rows, '', Infinity).flatMap(({ title }) => (shown.includes(title) ? [] : title));
-}
-
 function columnsFor(rows: readonly ProgramRow[], key: string, width: number): readonly Column[] {
   const hidden = [
     ...(rows.some(({ tenant }) => tenant !== 'default') ? [] : ['TENANT']),

@@ -15,8 +15,6 @@ export function timeText(seconds = 0): string {
 
 export const countText = (count = 0): string => compact(count);
 
-export const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
-
 export const shareText = (part = 0, whole = 0): string => (whole > 0 ? `${Math.round((100 * part) / whole)}%` : '-');
 
 const two = (value: number): string => String(value).padStart(2, '0');

@@ -1,6 +1,6 @@
+import { counted } from '../../text/index.js';
 import { fitted, printable, wrapped } from '../text.js';
 import { tableLines } from './columns.js';
-import { counted } from './figures.js';
 import type { Snapshot } from './snapshot.js';
 
 export interface Scene {

@@ -3,7 +3,7 @@ import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { untilStopped } from '../signals.js';
 import { fitted, printable, widthOf, wrapped } from '../text.js';
-import { hiddenColumns, legend, SORT_KEYS } from './columns.js';
+import { legend, SORT_KEYS } from './columns.js';
 import { frame, headLinesOf } from './frame.js';
 import { faultIn, type Snapshot, type Wish } from './snapshot.js';
 
@@ -109,7 +109,7 @@ class Live {
     if (ctrl === true && name === 'c') this.#quit();
     else if (ctrl === true && name === 'z') this.#suspend();
     else if (this.#typed !== undefined) this.#type(this.#typed, text, ctrl === true ? `ctrl-${name}` : name);
-    else if (this.#words !== undefined || name === '?') this.#show(this.#words === undefined ? this.#help : undefined);
+    else if (this.#words !== undefined || name === '?') this.#show(this.#words === undefined ? HELP : undefined);
     else if (name === 'q') this.#quit();
     else if (name === 's') this.#fromTop({ sort: `-${this.#column(shift === true ? -1 : 1)}` });
     else if (name === 'r')
@@ -133,11 +133,6 @@ class Live {
     void this.#read();
   }
 
-  readonly #help: Page = (columns) => {
-    const hidden = hiddenColumns(this.snapshot.programs, this.#wish.sort, columns);
-    return legend(columns, hidden.length === 0 ? KEYS : [...KEYS, ['hidden', `${hidden.join(' ')}, for lack of room`]]); // prettier-ignore
-  };
-
   #show(words: Page | undefined): void {
     this.#words = words;
     this.#draw();
@@ -157,8 +152,6 @@ class Live {
     if (to === undefined) return;
     const { rows } = this.#layout;
     this.#chosen = Math.max(0, Math.min(this.snapshot.total - 1, to(this.#chosen, rows)));
-    const offset = Math.max(this.#chosen - rows + 1, Math.min(this.#wish.offset, this.#chosen));
-    this.#wish = { ...this.#wish, offset };
     this.#draw();
     void this.#read();
   }
@@ -215,8 +208,7 @@ class Live {
   }
 
   #footer(columns: number): string {
-    if (this.#typed === undefined)
-      return keysLine(hiddenColumns(this.snapshot.programs, this.#wish.sort, columns), columns);
+    if (this.#typed === undefined) return columns < widthOf(KEYS_LINE) ? KEYS_LINE.replace('  ↑↓ row', '') : KEYS_LINE;
     return `filter: ${this.#typed}_  ${faultIn(this.#typed) ?? 'Enter takes it.'} Esc leaves it.`;
   }
 
@@ -227,6 +219,9 @@ class Live {
     this.#isReading = true;
     try {
       const { read, output } = this.options;
+      // The chosen row stays in sight, also where the words take lines from the rows.
+      const offset = Math.max(this.#chosen - this.#layout.rows + 1, Math.min(this.#wish.offset, this.#chosen));
+      this.#wish = { ...this.#wish, offset };
       this.snapshot = await read({ ...this.#wish, limit: heightOf(output) });
       this.#fault = undefined;
       // The programs there have ended.
@@ -247,20 +242,14 @@ export function edited(line: string, text = '', key = ''): string {
   return key === 'backspace' ? line.slice(0, -1) : line + printable(text.replace(/\p{Cc}/gu, ''));
 }
 
-/** The keys, and the columns for which there is no room: by name, or how many, or only in the help. */
-export function keysLine(hidden: readonly string[], width: number): string {
-  const keys = 'Enter why  s S sort  r reverse  / filter  ? help';
-  const full = `q quit  ↑↓ row  ${keys}`;
-  const counted =
-    hidden.length === 0 ? [] : [`${full}  hidden: ${hidden.join(' ')}`, `${full}  ${hidden.length} hidden`];
-  return [...counted, full].find((line) => widthOf(line) <= width) ?? `q quit  ${keys}`;
-}
-
+const KEYS_LINE = 'q quit  ↑↓ row  Enter why  s S sort  r reverse  / filter  ? help';
 /** Some terminals do not know their size. */
 const heightOf = ({ rows }: LiveOptions['output']): number => Math.max(OTHER_LINES + 3, rows || 24);
 const KEYS = [
   ['keys', 'q quit, ↑ ↓ PgUp PgDn Home End choose a row, Enter or w why it waits, s S sort by the next or previous column, r reverse, / filter (Enter takes it, Esc leaves it, Ctrl-U clears it, Ctrl-W its last word), Ctrl-Z suspend'], // prettier-ignore
+  ['columns', 'a wider terminal shows more of them'],
 ] as const;
+const HELP: Page = (columns) => legend(columns, KEYS);
 const INVERSE = '\u001B[7m';
 /** Bold and underlined. */
 const CHOSEN = '\u001B[1;4m';

@@ -67,8 +67,7 @@ export function budgetInWords(budget: Budget): string[] {
 /** Of a program that has been ended while calls of it go on; undefined: it has not. */
 export function leavingInWords({ id, threads }: ProgramView, ending: ProgramDetail['ending']): string | undefined {
   if (ending === null) return undefined;
-  const ended = { operator: 'was ended by an operator', ended: 'was ended by its client', expired: 'has expired', evicted: 'found the table of programs full' }[ending]; // prettier-ignore
-  return `Program ${named(labelOf(id))} ${ended}; ${leftInWords(threads)}.`;
+  return `Program ${named(labelOf(id))} ends, because ${END_CAUSES[ending]}; ${leftInWords(threads)}.`;
 }
 
 /** `1 call still runs and 2 wait`. @param calls at least one */

@@ -69,8 +69,6 @@ export function statusOf(
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const failures = failuresInWords(totals, 'service');
   const mistakes = failuresInWords(totals, 'client');
-  const ageMs = Date.now() - 1000 * (totals.shadow?.made_at ?? 0);
-  const isPast = ageMs > 1000 * (totals.shadow?.window_seconds ?? 0);
   const downTitle = down.length === 1 ? `${down[0]?.id} down` : `${counted(down.length, 'engine')} down`;
   const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
   const moreEngines = out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
@@ -78,25 +76,20 @@ export function statusOf(
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   // Engines that are out have remedies of their own.
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && out.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
-  const said = (
-    about: Part['about'],
-    level: Part['level'],
-    title: string,
-    texts: readonly string[],
-    remedy = '',
-  ): Part[] => texts.map((text) => ({ about, level, title, text, ...(remedy !== '' && { remedy }) }));
+  const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
+    texts.map((text) => ({ about, level, title, text, ...(remedy !== '' && { remedy }) }));
   const parts = [
     ...said('gateway', 'warn', 'Draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', downTitle, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...said('engines', 'good', '', awayInWords(away)),
+    ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
-      : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `return it to service: maitred engines undrain ${away[0]?.id}` : '')),
+      : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${away[0]?.id}` : '')),
     ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures?.title ?? '', failures === undefined ? [] : [failures.text], failures?.remedy),
     ...said('gateway', 'warn', 'Queue grows', growth === undefined || !isServed ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], moreEngines),
-    ...said('gain', isPast ? 'good' : 'warn', 'Slower than unscheduled', lossesIn(totals.shadow, ageMs), UNSCHEDULED),
+    ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `${count(online)} waiting`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', '', [batchInShort(batch)])),
     ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
@@ -138,14 +131,16 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
 /** A loss below this share is none to act on. */
 const LOSS_MIN = 0.05;
 
-/** The pools in which even the upper end of the estimate is clearly slower than no scheduling. @param ageMs since it was made: the load may be another now */
-const lossesIn = (shadow: TotalsAnswer['shadow'], ageMs: number) =>
-  shadow === null ? [] : shadow.pools.flatMap(({ models, gain }, _, { length }) => {
+/** The pools in which even the upper end of the estimate is clearly slower than no scheduling, while the load may be the same. */
+function lossesIn(shadow: TotalsAnswer['shadow']): string[] {
+  const [ageMs, windowMs] = [Date.now() - 1000 * (shadow?.made_at ?? 0), 1000 * (shadow?.window_seconds ?? 0)];
+  return shadow === null || ageMs > windowMs ? [] : shadow.pools.flatMap(({ models, gain }, _, { length }) => {
     if (gain === null || 1 / gain.ratio_high < 1 + LOSS_MIN) return [];
     const [slower, least, most] = [gain.ratio, gain.ratio_high, gain.ratio_low].map((ratio) => (1 / ratio).toFixed(2));
     const of = length > 1 ? ` of ${models.join(', ')}` : '';
-    return [`In the ${span(1000 * shadow.window_seconds)} until ${span(ageMs)} ago, programs${of} ended an estimated ${slower}x slower than without scheduling (${least} to ${most}).`];
+    return [`In the ${span(windowMs)} until ${span(ageMs)} ago, programs${of} ended an estimated ${slower}x slower than without scheduling (${least} to ${most}).`];
   }); // prettier-ignore
+}
 
 function callsInWords(queue: Queue, running: number): string {
   const { waiting, background, waiting_for: calls, longest_wait_seconds: longest } = queue;
@@ -177,16 +172,6 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
 
 /** `gpu-1 has been down for 9 s (connection refused); probed again in 6 s.` */
 const troubleInWords = (engine: Engine): string => `${engine.id} ${troubleOf(engine)}`;
-
-/** Of several drained ones, all say the same. */
-function awayInWords(away: readonly Engine[]): string[] {
-  const drained = away.filter(({ state }) => state === 'drained').map(({ id }) => id);
-  const others = away.filter(({ state }) => drained.length < 2 || state === 'draining').slice(0, DOWN_SHOWN);
-  if (drained.length < 2) return others.map(troubleInWords);
-  const more = drained.length - DOWN_SHOWN;
-  const ids = drained.slice(0, DOWN_SHOWN).join(', ');
-  return [...others.map(troubleInWords), `${ids}${more > 0 ? ` and ${count(more)} more` : ''} are drained: they take no calls until they are returned to service.`]; // prettier-ignore
-}
 
 export const troubleOf = ({ text }: Engine): string => text.charAt(0).toLowerCase() + text.slice(1);
 

@@ -3,7 +3,7 @@ import { fitted, printable, shortened, widthOf } from '../../cli/text.js';
 import { SORT_KEYS } from '../../cli/top/columns.js';
 import { countText, timeText } from '../../cli/top/figures.js';
 import { frame, headLinesOf } from '../../cli/top/frame.js';
-import { edited, keysLine } from '../../cli/top/live.js';
+import { edited } from '../../cli/top/live.js';
 import { readSnapshot, type Snapshot } from '../../cli/top/snapshot.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { AdminClient } from '../../cli/admin.js';
@@ -204,14 +204,6 @@ describe('maitred top', () => {
       expect(await filtered(odd)).toMatchObject({ code: 2, err: expect.stringMatching(/tenant:NAME, engine:ID/) as string }); // prettier-ignore
     const told = expect.stringMatching(/--filter.* one of waiting, ending, running, idle, active\./) as string;
     expect(await filtered('state:foo')).toMatchObject({ code: 2, err: told });
-  });
-
-  it('names the hidden columns where there is room, and counts them elsewhere', () => {
-    const hidden = ['TENANT', 'ENGINE', 'CONTEXT', 'CACHED', 'ACTIVE'];
-    expect(keysLine(hidden, 110)).toMatch(/hidden: TENANT .*ACTIVE$/);
-    expect(keysLine(hidden, 80)).toMatch(/^q quit {2}↑↓ row .*\? help {2}5 hidden$/);
-    expect(keysLine(hidden, 60)).toMatch(/^q quit {2}Enter why .*\? help$/);
-    for (const width of [57, 60, 64, 80, 100]) expect(widthOf(keysLine(hidden, width))).toBeLessThanOrEqual(width);
   });
 
   itRefuses(

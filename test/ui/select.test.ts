@@ -3,27 +3,6 @@ import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
 import { failuresOf, inOrder, sortOf, sumsOf } from '../../ui/select.js';
 import { levelOf, placeOf, stateOf, typeHint, typeName } from '../../ui/words.js';
 
-const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
-  id,
-  tenant,
-  key: `${tenant}:${id}`,
-  model: null,
-  identified_by: null,
-  agent_type: null,
-  cause: 'ended',
-  why: '',
-  answered: true,
-  ended_at: 0,
-  duration_seconds: 0,
-  queue_seconds: 0,
-  service_seconds: 0,
-  calls: 1,
-  prompt_tokens: 0,
-  output_tokens: 0,
-  engine: 'gpu-1',
-  ...more,
-});
-
 it('adds up the failures by whose fault they are', () => {
   const failed = [
     { code: 'no_engine', calls: 3, fault: 'service', last_at: 9 },
@@ -35,7 +14,7 @@ it('adds up the failures by whose fault they are', () => {
 });
 
 it('has ended programs in the order of the view, and leaves the list as it was', () => {
-  const all = [row('a', 'x', { ended_at: 1, calls: 2 }), row('a', 'y', { ended_at: 2 }), row('b', 'x', { ended_at: 3, calls: 3 })]; // prettier-ignore
+  const all = [2, 1, 3].map((calls, at) => ({ ended_at: at + 1, calls }) as EndedProgram);
   const order = (sort: string) => inOrder(all, sortOf({ tab: 'ended', sort })).map(({ ended_at: at }) => at);
   expect(['', 'ended_at', 'calls', '-calls'].map(order)).toEqual([[3, 2, 1], [1, 2, 3], [2, 1, 3], [3, 1, 2]]); // prettier-ignore
   expect(all.map(({ ended_at: at }) => at)).toEqual([1, 2, 3]);

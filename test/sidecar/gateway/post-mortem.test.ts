@@ -43,8 +43,8 @@ describe('a program with a budget', () => {
 
 describe('a program that is ended while a call of it runs', () => {
   it.each([
-    ['operator', '?by=operator', 'was ended by an operator'],
-    ['ended', '', 'was ended by its client'],
+    ['operator', '?by=operator', 'ends, because an operator ended it'],
+    ['ended', '', 'ends, because its client said that it was over'],
   ])('is known until that call has ended (%s)', async (ending, query, words) => {
     const { engine, open, chat, ask, read } = await held();
     const answer = chat({}, named('p'));

@@ -54,12 +54,15 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
 
   it('says what helps where something is wrong, above the table', async () => {
     const { url } = await gateway();
-    await call(url, 'one');
-    const terminal = await open(url);
+    await Promise.all(Array.from({ length: 9 }, (_, at) => call(url, `p${at}`)));
+    const terminal = await open(url, { rows: 12 });
+    terminal.press('End');
+    await terminal.shows(/shown 2 to 9/);
     const { engines } = (await (await fetch(`${url}/engines`)).json()) as { engines: { id: string }[] };
     for (const { id } of engines) await fetch(`${url}/engines/${id}/drain`, { method: 'POST' });
     const lines = await terminal.shows(/0 of 2 engines up[^]*\shelps: [^]*\sundrain/);
-    expect(program(lines)).toHaveLength(1);
+    expect(program(lines).length).toBeLessThan(8);
+    await terminal.shows(/to 9\./);
   });
 
   it('leaves the terminal to the shell at Ctrl-Z, and takes it back', async () => {
@@ -97,7 +100,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await Promise.all(Array.from({ length: 30 }, (_, at) => call(url, `p${at}`)));
     const terminal = await open(url, { rows: 14 });
     const first = await terminal.shows(/30 programs, shown 1 to 10\./);
-    expect(first[13]).toMatch(/^q quit  ↑↓ row  Enter why  s S sort  r reverse  \/ filter  \? help  \d+ hidden/);
+    expect(first[13]).toMatch(/^q quit  ↑↓ row  Enter why  s S sort  r reverse  \/ filter  \? help$/);
     terminal.press('Down');
     terminal.press('NPage');
     await terminal.shows(/shown 3 to 12\./);
