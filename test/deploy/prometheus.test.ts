@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { configSchema } from '../../sidecar/config/index.js';
 import { dashboardExpressions, readAlerts, readDashboard } from '../support/deployed.js';
 import { folderOf } from '../support/folder.js';
@@ -67,9 +67,24 @@ describe('the alerts', () => {
 });
 
 describe('the recipe for engines that scale from zero', () => {
-  it('counts calls by a series that there is', () => {
-    const { spec } = parse(readText('deploy/keda/scaled-object.yaml')) as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
-    expect(spec.triggers.map(({ metadata: { query } }) => unknownIn(query, metrics))).toEqual([[]]);
+  const { spec } = parse(readText('deploy/keda/scaled-object.yaml')) as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
+  const [{ metadata }] = spec.triggers as [(typeof spec.triggers)[0]];
+
+  it('counts calls by series that there are, and never takes their absence for no calls', () => {
+    expect(unknownIn(metadata.query, metrics)).toEqual([]);
+    expect(metadata).toMatchObject({ ignoreNullValues: 'false' });
+  });
+
+  it.skipIf(!hasPromtool)(`counts calls that end between scrapes; ${NO_PROMTOOL}`, () => {
+    const at = (eval_time: string, ...values: number[]) => ({ expr: metadata.query, eval_time, exp_samples: values.map((value) => ({ labels: '{}', value })) }); // prettier-ignore
+    const input_series = [
+      { series: 'maitred_calls_in_system{instance="a"}', values: '0x20 30 0x20 _x20' },
+      { series: 'maitred_calls_accepted_total{instance="a"}', values: '0x10 1x9 31x21 _x20' },
+    ];
+    const promql_expr_test = [at('2m', 0), at('3m', 1), at('5m15s', 31), at('8m', 0), at('16m')];
+    const file = join(folderOf({}), 'recipe.yml');
+    writeFileSync(file, stringify({ tests: [{ interval: '15s', input_series, promql_expr_test }] }));
+    expect(promtool(['test', 'rules', file])).toBe('');
   });
 
   it('has settings of the gateway that let calls wait for an engine', () => {
