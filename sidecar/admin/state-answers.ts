@@ -233,7 +233,7 @@ export interface GatewayState {
     readonly title: string;
     /** The remedies where something is wrong; '' otherwise. */
     readonly helps: string;
-    /** The sentences of `text`, each with its level, in short ('': it never calls for a look), and what to do; the level of all is the worst. */
+    /** The sentences of `text`, each with its level, in short ('' if it is good), and what to do; the level of all is the worst. */
     readonly parts: readonly (StatusPart & { readonly title: string; readonly about: 'gateway' | 'engines' | 'calls' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
   };
   /** Null: there is no demo fleet to send. */

@@ -61,6 +61,7 @@ export function statusOf(
   const [starting, onProbation] = [inState('starting').length, inState('probation').length];
   const isServed = engines.some(isServing);
   const online = queue.waiting - queue.background;
+  const waiting = `${count(online)} waiting`;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const counts = `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up${starting > 0 ? `, ${starting} starting` : ''}${onProbation > 0 ? `, ${onProbation} on probation` : ''}`; // prettier-ignore
   // Those of models that are awaited wait as well.
@@ -77,7 +78,13 @@ export function statusOf(
   // Engines that are out have remedies of their own.
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && out.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
   const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
-    texts.map((text) => ({ about, level, title, text, ...(remedy !== '' && { remedy }) }));
+    texts.map((text) => ({
+      about,
+      level,
+      title: level === 'good' ? '' : title,
+      text,
+      ...(remedy !== '' && { remedy }),
+    }));
   const parts = [
     ...said('gateway', 'warn', 'Draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
@@ -90,7 +97,7 @@ export function statusOf(
     ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures?.title ?? '', failures === undefined ? [] : [failures.text], failures?.remedy),
     ...said('gateway', 'warn', 'Queue grows', growth === undefined || !isServed ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], moreEngines),
     ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `${count(online)} waiting`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
+    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : waiting, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', '', [batchInShort(batch)])),
     ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...said('clients', 'good', '', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
@@ -99,7 +106,7 @@ export function statusOf(
   const remedies = new Set(wrong.flatMap(({ remedy }) => remedy ?? []));
   return {
     level: wrong[0]?.level ?? 'good',
-    title: wrong.length > 0 ? [...new Set(wrong.map(({ title }) => title))].join(', ') : online > 0 ? `${count(online)} waiting` : '', // prettier-ignore
+    title: wrong.length > 0 ? [...new Set(wrong.map(({ title }) => title))].join(', ') : online > 0 ? waiting : '', // prettier-ignore
     text: parts.map(({ text }) => text).join(' '),
     helps: remedies.size === 0 ? '' : `What helps: ${[...remedies].join('. Also: ')}.`,
     parts,
