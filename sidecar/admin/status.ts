@@ -61,7 +61,6 @@ export function statusOf(
   const [starting, onProbation] = [inState('starting').length, inState('probation').length];
   const isServed = engines.some(isServing);
   const online = queue.waiting - queue.background;
-  const waiting = `${count(online)} waiting`;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const counts = `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up${starting > 0 ? `, ${starting} starting` : ''}${onProbation > 0 ? `, ${onProbation} on probation` : ''}`; // prettier-ignore
   // Those of models that are awaited wait as well.
@@ -73,7 +72,8 @@ export function statusOf(
   const downTitle = down.length === 1 ? `${down[0]?.id} down` : `${counted(down.length, 'engine')} down`;
   const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
   const moreEngines = out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
-  const isLong = isServed && 1000 * queue.longest_wait_seconds > longWaitMs(config);
+  // From then on, the scheduler itself makes way for a call.
+  const isLong = isServed && 1000 * queue.longest_wait_seconds > config.admission.reserveMs;
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   // Engines that are out have remedies of their own.
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && out.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
@@ -97,7 +97,7 @@ export function statusOf(
     ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures?.title ?? '', failures === undefined ? [] : [failures.text], failures?.remedy),
     ...said('gateway', 'warn', 'Queue grows', growth === undefined || !isServed ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], moreEngines),
     ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : waiting, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
+    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `Waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', '', [batchInShort(batch)])),
     ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...said('clients', 'good', '', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
@@ -106,15 +106,12 @@ export function statusOf(
   const remedies = new Set(wrong.flatMap(({ remedy }) => remedy ?? []));
   return {
     level: wrong[0]?.level ?? 'good',
-    title: wrong.length > 0 ? [...new Set(wrong.map(({ title }) => title))].join(', ') : online > 0 ? waiting : '', // prettier-ignore
+    title: wrong.length > 0 ? [...new Set(wrong.map(({ title }) => title))].join(', ') : online > 0 ? `${count(online)} waiting` : '', // prettier-ignore
     text: parts.map(({ text }) => text).join(' '),
     helps: remedies.size === 0 ? '' : `What helps: ${[...remedies].join('. Also: ')}.`,
     parts,
   };
 }
-
-/** The wait from which a call goes ahead of others for its wait alone: by then the scheduler itself takes it for too long. */
-const longWaitMs = ({ starvation: { beta, floorMs, waitMsMax } }: Parts['config']) => Math.min(beta * floorMs, waitMsMax); // prettier-ignore
 
 /** Share of the calls from which failures call for a look. */
 const FAILED_SHARE = 0.01;

@@ -187,7 +187,7 @@ it('says what an engine that is up has room for, and how long calls hang on one 
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
-const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: {}, starvation: { beta: 8, floorMs: 20_000, waitMsMax: 300_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
+const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
 const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
 const statusWith = (more: object) => statusOf(PARTS as never, { ...CALM, ...more } as never);
 
@@ -274,16 +274,16 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
   });
 });
 
-it('warns of waits from which calls go ahead for their wait alone, with what helps', () => {
+it('warns of waits for which the scheduler itself makes way, with what helps', () => {
   const told = (longest: number, waiting_for: object, ...states: string[]) => {
     const engines = states.map((state, at) => ({ id: `e${at}`, state, models: ['m'], in_flight: 0, text: `Is ${state}.` })); // prettier-ignore
     return statusWith({ engines, queue: { waiting: 9, background: 0, longest_wait_seconds: longest, waiting_for } });
   };
-  expect(told(159, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
-  expect(told(161, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'Long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
-  expect(told(161, { kv: 9 }, 'up').helps).toContain('maitred sim tells how many');
+  expect(told(119, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
+  expect(told(121, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'Long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
+  expect(told(121, { kv: 9 }, 'up').helps).toContain('maitred sim tells how many');
   // An engine is on probation for a moment, and not fully up.
   const back = told(9, { kv: 8, probation: 1 }, 'up', 'probation');
   expect([back.level, back.text]).toEqual(['good', expect.stringMatching(/^1 of 2 engines up, 1 on probation\. 9 calls wait/)]); // prettier-ignore
-  expect(told(9, { resting: 9 }, 'up')).toMatchObject({ level: 'warn', helps: 'What helps: more engines; such a rest takes seconds.' }); // prettier-ignore
+  expect(told(9, { resting: 9 }, 'up')).toMatchObject({ level: 'warn', title: 'Waits for an engine that reported no room', helps: 'What helps: more engines; such a rest takes seconds.' }); // prettier-ignore
 });
