@@ -42,9 +42,7 @@ function wordsOf({ url, snapshot, fault }: Scene): string {
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
   const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
-  // An older gateway has no parts.
-  const parts = status?.parts ?? [{ level: 'good', about: 'calls', text: status?.text }];
-  const told = (level: string) => parts.filter((part) => part.level === level);
+  const told = (level: string) => (status?.parts ?? []).filter((part) => part.level === level);
   const good = told('good').toSorted((a, b) => Number(b.about === 'calls') - Number(a.about === 'calls'));
   return [
     `${url.replace(/^http:\/\//, '')}: ${table}`,

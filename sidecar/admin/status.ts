@@ -69,7 +69,6 @@ export function statusOf(
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const failures = failuresInWords(totals, 'service');
   const mistakes = failuresInWords(totals, 'client');
-  const downTitle = down.length === 1 ? `${down[0]?.id} down` : `${counted(down.length, 'engine')} down`;
   const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
   const moreEngines = out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
   // From then on, the scheduler itself makes way for a call.
@@ -78,18 +77,12 @@ export function statusOf(
   // Engines that are out have remedies of their own.
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && out.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
   const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
-    texts.map((text) => ({
-      about,
-      level,
-      title: level === 'good' ? '' : title,
-      text,
-      ...(remedy !== '' && { remedy }),
-    }));
+    texts.map((text) => ({ about, level, title: level === 'good' ? '' : title, text, ...(remedy && { remedy }) }));
   const parts = [
     ...said('gateway', 'warn', 'Draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
-    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', downTitle, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
+    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
     ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')

@@ -269,7 +269,7 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
   expect(told({})).toMatchObject({ level: 'warn', title: 'Reload refused' });
   const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, text: '', down_reason: 'connection refused' })); // prettier-ignore
   expect(told({ engines })).toMatchObject({
-    title: '2 engines down, Reload refused',
+    title: 'e1 down, e2 down, Reload refused',
     helps: 'What helps: start e1, e2, or correct the url. Also: correct the file, and reload it (SIGHUP).',
   });
 });
