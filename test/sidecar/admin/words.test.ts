@@ -184,6 +184,7 @@ it('says what an engine that is up has room for, and how long calls hang on one 
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
   // A call hangs on one that is down until a timeout ends it.
   expect(told({ state: 'down', down_since: -9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s. Its call in flight is cut after 1 min 30 s of silence (timeouts.idleMs), or 10 min before the first byte (timeouts.firstByteMs).'); // prettier-ignore
+  expect(told({ state: 'down', down_since: -9, in_flight: 0, probe_in_seconds: 0.4 })).toBe('Has been down for 9 s (unknown).'); // prettier-ignore
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
@@ -206,6 +207,8 @@ it('warns of a queue that grows, while an engine is up', () => {
   expect(told(undefined, { queue: all }).text).toMatch(
     / 3 wait in the background: 2 for KV cache, 1 for the window\.$/,
   );
+  const some = { waiting: 9, background: 6, longest_wait_seconds: 4, waiting_for: { kv: 5, window: 4 } };
+  expect(told(undefined, { queue: some }).text).toMatch(/ 3 wait, the longest for 4 s, and 6 in the background; of all: 5 for KV cache, 4 for the window\.$/); // prettier-ignore
   const drained = { id: 'e2', state: 'drained', in_flight: 0, text: 'Is drained.' };
   const engines = [...CALM.engines, drained];
   expect(told({ minutes: 4, from: 3 }, { engines }).helps).toBe('What helps: e2 back in service; else more engines, or fewer calls.'); // prettier-ignore

@@ -190,8 +190,8 @@ it('has one word for an engine that never answered, wherever one looks', async (
   await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'down', down_reason: 'connection refused' });
   const parts = [
     { level: 'bad', text: expect.stringMatching(/^gpu-2 has been down for .* \(connection refused\)/) as string, remedy: 'start gpu-2, or correct the url' }, // prettier-ignore
-    { level: 'good', text: '1 of 2 engines up.' },
-    { level: 'good', text: 'No call waits.' },
+    { level: 'good', title: '', text: '1 of 2 engines up.' },
+    { level: 'good', title: '', text: 'No call waits.' },
   ];
   expect(await read('/gateway')).toMatchObject({ status: { level: 'bad', title: 'gpu-2 down', parts } });
   expect((await ask(`${url}/metrics`)).text).toContain('maitred_engine_state{engine="gpu-2",state="down"} 1\n');

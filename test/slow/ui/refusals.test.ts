@@ -27,6 +27,13 @@ describe.skipIf(!canRun)(`the page where the gateway refuses something (${CHROMI
     expect(await page.getByRole('button', { name: 'Present' }).getAttribute('aria-pressed')).toBe('true');
   });
 
+  it('says what to do where it cannot load its scripts', async () => {
+    const { page, see } = await opened();
+    await page.route('**/*.js', (route) => route.abort());
+    await page.reload();
+    await see('If this stays, the page could not load its scripts: reload it.');
+  });
+
   it('keeps what it shows while the gateway tells no more', async () => {
     const { page, see, names } = await opened();
     const body = JSON.stringify({ error: { message: 'Too many watch.' } });
