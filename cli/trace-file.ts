@@ -26,8 +26,12 @@ export class Faults {
   #isCut = false;
 
   add(error: TraceError): void {
+    if (error.code === 'unreadable') {
+      this.#isCut = true;
+      complain(`${error.message}; what is before is used`);
+      return;
+    }
     this.count += 1;
-    this.#isCut ||= error.code === 'unreadable';
     if (this.count <= TOLD_MAX) complain(error.message);
     if (this.count === TOLD_MAX + 1) complain('what else is malformed is only counted');
   }
@@ -35,7 +39,8 @@ export class Faults {
   /** @throws Error when so much is missing that this is a failure */
   check(file: string, programs: number, isStrict: boolean): void {
     if (programs === 0) throw new Error(`${file}: no program in it`);
-    if (this.#isCut) throw new Error(`${file}: could not be read to its end`);
+    // It was told when it was found.
+    if (this.#isCut) throw new Error('');
     if (isStrict && this.count > 0) throw new Error(`${file}: not all of it was taken`);
   }
 }

@@ -92,23 +92,18 @@ async function* readPrograms(
   { onMalformed = raise }: TraceOptions,
 ): AsyncGenerator<AgentProgram, void> {
   const ids = new Set<string>();
-  try {
-    for await (const result of results) {
-      if (result instanceof TraceError) {
-        onMalformed(result);
-        continue;
-      }
-      const { program, record } = result;
-      if (program.calls.length === 0) onMalformed(record.fault('', `${program.id} has no calls`, 'empty'));
-      else if (ids.has(program.id)) onMalformed(record.fault('', `${program.id} was there before`, 'duplicate'));
-      else {
-        if (ids.size < IDS_MAX) ids.add(program.id);
-        yield program;
-      }
+  for await (const result of results) {
+    if (result instanceof TraceError) {
+      onMalformed(result);
+      continue;
     }
-  } catch (error) {
-    if (!(error instanceof TraceError) || error.code !== 'unreadable' || onMalformed === raise) throw error;
-    onMalformed(error);
+    const { program, record } = result;
+    if (program.calls.length === 0) onMalformed(record.fault('', `${program.id} has no calls`, 'empty'));
+    else if (ids.has(program.id)) onMalformed(record.fault('', `${program.id} was there before`, 'duplicate'));
+    else {
+      if (ids.size < IDS_MAX) ids.add(program.id);
+      yield program;
+    }
   }
 }
 

@@ -44,6 +44,12 @@ export class TraceError extends Error {
   }
 }
 
+export function unreadable(file: string, error: unknown, place?: Place): TraceError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const problem = code === 'Z_BUF_ERROR' ? 'the archive ends early' : message;
+  return new TraceError('unreadable', file, place, '', problem);
+}
+
 /**
  * Longest record accepted, in bytes: eight times the longest of the public sets. A reader holds one record at a time,
  * so this bounds its memory.
@@ -60,10 +66,22 @@ export async function* readBytes(file: string): AsyncGenerator<Buffer> {
     const all = behind([first.value], { [Symbol.asyncIterator]: () => pieces });
     const isPacked = first.value[0] === 0x1f && first.value[1] === 0x8b;
     if (file.endsWith('.gz') && !isPacked) throw new Error('not a gzip file, as its name says');
-    // Errors on the way surface in the unpacker; it is destroyed, and the file with it, when the consumer stops.
-    yield* isPacked ? (pipeline(all, createGunzip(), () => undefined) as AsyncIterable<Buffer>) : all;
+    yield* isPacked ? unpacked(all) : all;
   } finally {
     raw.destroy();
+  }
+}
+
+/** Of an archive that is cut or damaged, an error after all that could be unpacked. */
+async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const unpacker = createGunzip();
+  try {
+    // Errors on the way surface in the unpacker; it is destroyed, and the file with it, when the consumer stops.
+    yield* pipeline(bytes, unpacker, () => undefined) as AsyncIterable<Buffer>;
+  } catch (error) {
+    const rest = unpacker.read() as Buffer | null;
+    if (rest !== null) yield rest;
+    throw error;
   }
 }
 
@@ -111,8 +129,8 @@ export interface Piece {
 
 /**
  * The non-empty lines of a file, one at a time, whatever its size. An unreadable line yields an error in its place, and
- * the later lines still follow.
- * @throws TraceError `unreadable` when the file cannot be read (further), as when an archive is cut short.
+ * the later lines still follow. Where the file cannot be read further, as when an archive is cut short, an error
+ * `unreadable` is the last.
  */
 export async function* splitLines(
   file: string,
@@ -139,8 +157,8 @@ export async function* splitLines(
       held.add(chunk.subarray(from));
     }
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new TraceError('unreadable', file, { unit: 'line', number }, '', problem);
+    yield unreadable(file, error, { unit: 'line', number });
+    return;
   }
   yield* endLine();
 }
@@ -150,8 +168,7 @@ const [QUOTE, BACKSLASH, COMMA, LIST, LIST_END, OBJECT, OBJECT_END] = Buffer.fro
 /**
  * The items of a file that is one JSON list, one at a time, whatever its size. Only brackets and strings are scanned
  * here. So a malformed or over-long item is reported in its place, and the others still follow. A file that ends before
- * its list does ends with an error.
- * @throws TraceError `unreadable` when the file cannot be read (further), as when an archive is cut short.
+ * its list does, or cannot be read further, ends with an error.
  */
 export async function* splitItems(
   file: string,
@@ -165,8 +182,7 @@ export async function* splitItems(
   let inString = false;
   let isEscaped = false;
 
-  const fault = (code: 'unreadable' | 'not_json', problem: string) =>
-    new TraceError(code, file, { unit: 'item', number }, '', problem);
+  const fault = (problem: string) => new TraceError('not_json', file, { unit: 'item', number }, '', problem);
 
   function* endItem(): Generator<Piece | TraceError> {
     const item = held.take(file, { unit: 'item', number });
@@ -199,12 +215,13 @@ export async function* splitItems(
       }
       if (depth >= 0) held.add(chunk.subarray(from));
       else if (chunk.subarray(from).toString().trim() !== '') {
-        yield fault('not_json', 'more behind the list');
+        yield fault('more behind the list');
         return;
       }
     }
   } catch (error) {
-    throw fault('unreadable', error instanceof Error ? error.message : String(error));
+    yield unreadable(file, error, { unit: 'item', number });
+    return;
   }
-  if (depth >= 0) yield fault('not_json', 'the file ends before its list does');
+  if (depth >= 0) yield fault('the file ends before its list does');
 }

@@ -6,6 +6,7 @@ import {
   splitItems,
   splitLines,
   TraceError,
+  unreadable,
   type Piece,
   type Place,
   type TraceErrorCode,
@@ -55,12 +56,13 @@ export function oneEach<T>(
 
 /**
  * The records of a file, one at a time. A file that starts with a bracket is a list of items; one that starts with
- * names and commas is a table of rows; any other has lines of JSON. An invalid record yields an error in its place.
- * @throws TraceError `unreadable` when the file cannot be read (further).
+ * names and commas is a table of rows; any other has lines of JSON. An invalid record yields an error in its place,
+ * and what cannot be read further one at its end.
+ * @throws TraceError `unreadable` when the file cannot be read at all.
  */
 export async function* readRecords(file: string): AsyncGenerator<TraceRecord | TraceError> {
   const { isList, bytes } = await lookAt(readBytes(file)).catch((error: unknown) => {
-    throw new TraceError('unreadable', file, undefined, '', error instanceof Error ? error.message : String(error));
+    throw unreadable(file, error);
   });
   let columns: string[] | undefined;
   let isFirst = true;

@@ -1,3 +1,4 @@
+import { constants, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { programLine, type AgentCall } from '../../../workloads/index.js';
 import { BEHAVIOUR, callId, engineId, millis, programId, type Command, type Event } from '../../../src/index.js';
@@ -128,6 +129,14 @@ describe('a program of an event log', () => {
     );
     expect(links(calls)).toBe('[]+0 [0]+300');
     expect(calls.map(({ outputTokens }) => outputTokens)).toEqual([17, 3]);
+  });
+
+  it('is known up to where an archive without its end ends', async () => {
+    const log = logOf([come(3000, 'a'), done(3500, 'a')]);
+    const packed = gzipSync(log, { finishFlush: constants.Z_SYNC_FLUSH });
+    const { programs, problems } = await readText(packed);
+    expect(problems).toEqual(['4 unreadable']);
+    expect(programs).toHaveLength(1);
   });
 
   it('ends where the gateway forgets it; the next of its name is another', async () => {

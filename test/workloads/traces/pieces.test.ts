@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import { constants, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBytes, splitLines, TraceError, splitItems } from '../../../workloads/traces/pieces.js';
@@ -32,6 +34,20 @@ describe('the lines of a file', () => {
   it('are read on behind one that is too long or not UTF-8', async () => {
     const text = Buffer.concat([Buffer.from('one\n'), Buffer.of(0xff, 0x0a), Buffer.from('123456789\nfour')]);
     expect(await readLines(fileOf('a.jsonl', text), 8)).toEqual(['1 one', '2 not_utf8', '3 too_long', '4 four']);
+  });
+
+  it('are all that an archive without its end has, however slowly they are taken', async () => {
+    const text = Array.from({ length: 20_000 }, (_, at) => `${at} ${Math.sin(at)}\n`).join('');
+    const file = fileOf('a.gz', gzipSync(text, { finishFlush: constants.Z_SYNC_FLUSH }));
+    let bytes = 0;
+    const read = async () => {
+      for await (const piece of readBytes(file)) {
+        bytes += piece.length;
+        await setTimeout(1);
+      }
+    };
+    await expect(read()).rejects.toThrow();
+    expect(bytes).toBe(text.length);
   });
 
   it('are the same however long they are', async () => {
