@@ -4,7 +4,6 @@ import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { isNamed } from '../identity/names.js';
 import { VERSION } from '../version.js';
-import { joinedPast } from '../watch/growth.js';
 import type { Told } from '../watch/steps.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
@@ -21,9 +20,8 @@ import { queueRow, type State } from './state-rows.js';
 
 /** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
 const OWN = {
-  state: (context: Parts): Pick<State, 'queue' | 'past' | 'batches' | 'ended'> => ({
+  state: (context: Parts): Pick<State, 'queue' | 'batches' | 'ended'> => ({
     queue: queueRow(context),
-    past: context.totals.waited(context.driver.now()),
     batches: batchRows(context),
     ended: endedBatchRows(context),
   }),
@@ -87,7 +85,6 @@ export async function stateOfAll(context: Parts): Promise<State> {
   const all = [own, ...theirs] as const;
   return {
     queue: joinQueues(all.map(({ queue }) => queue) as [Answers.Queue, ...Answers.Queue[]]),
-    past: joinedPast(own.past, theirs.map(({ past }) => past)), // prettier-ignore
     batches: all.flatMap(({ batches }) => batches),
     ended: all.flatMap(({ ended }) => ended).sort((a, b) => b.ended_at - a.ended_at),
     strange: others.filter(([, state]) => state === undefined).map(([gateway]) => gateway),

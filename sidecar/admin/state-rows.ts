@@ -5,7 +5,6 @@ import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { CONFIGURED } from '../engines/inspect.js';
 import { joined } from '../engines/load.js';
-import { growthOf, type Past } from '../watch/growth.js';
 import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
@@ -129,8 +128,6 @@ export const INSTANCE = randomBytes(6).toString('hex');
 /** Queues and batches of all gateways, but for the strange ones: they are of another version. */
 export interface State {
   readonly queue: Answers.Queue;
-  /** Waiting calls of the last half hour, without background ones. */
-  readonly past: Past;
   readonly batches: readonly Answers.Batch[];
   readonly ended: readonly Answers.EndedBatch[];
   readonly strange: readonly GatewayId[];
@@ -144,15 +141,14 @@ export function gatewayRow(
   { engines } = engineRows(context, view),
 ): Answers.GatewayState {
   const { driver, draining, demo, shadow } = context;
-  const { queue, past, batches, ended } = state;
+  const { queue, batches, ended } = state;
   const cluster = clusterRow(context, state);
-  const growth = growthOf(past, queue.waiting - queue.background);
   return {
     api: 3,
     instance: INSTANCE,
     policy: driver.views.policyName,
     draining,
-    status: statusOf(context, { engines, queue, growth, batches, cluster, totals: totalsRow(view, context) }),
+    status: statusOf(context, { engines, queue, batches, cluster, totals: totalsRow(view, context) }),
     demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
     demo_programs: demo?.progress ?? null,
     estimates: shadow !== undefined,

@@ -1,6 +1,5 @@
 import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
-import type { Growth } from '../watch/growth.js';
 import { PLAIN } from '../errors.js';
 import { isServing } from '../engines/index.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
@@ -32,7 +31,6 @@ const TROUBLES = ['no_engine', 'retry', 'refused', 'resting'] as const;
 interface Seen {
   readonly engines: readonly Engine[];
   readonly queue: Queue;
-  readonly growth: Growth | undefined;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
   readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'window_seconds' | 'shadow'>;
@@ -45,13 +43,16 @@ type Part = Status['parts'][number];
 const TOLD_BESIDE = ['no_engine', 'draining'];
 const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
 
+/** No wait below this is long, however soon room is kept for a call. */
+const LONG_MS_MIN = 30_000;
+
 const UNSCHEDULED =
   'compare policy.name: pass-through and admission.gate: 0 with these settings in maitred sim; independent calls and short contexts gain little from scheduling';
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
   { config, draining, reloadRefused, untilRestart, fleet }: Parts,
-  { engines, queue, growth, batches, cluster, totals }: Seen,
+  { engines, queue, batches, cluster, totals }: Seen,
 ): Status {
   const inState = (...states: Engine['state'][]) => engines.filter(({ state }) => states.includes(state));
   const down = inState('down');
@@ -71,8 +72,8 @@ export function statusOf(
   const mistakes = failuresInWords(totals, 'client');
   const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
   const moreEngines = out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
-  // From then on, the scheduler itself makes way for a call.
-  const isLong = isServed && 1000 * queue.longest_wait_seconds > config.admission.reserveMs;
+  // From `reserveMs` on, the scheduler itself makes way for a call.
+  const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   // Engines that are out have remedies of their own.
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && out.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
@@ -88,7 +89,6 @@ export function statusOf(
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
       : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${away[0]?.id}` : '')),
     ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures?.title ?? '', failures === undefined ? [] : [failures.text], failures?.remedy),
-    ...said('gateway', 'warn', 'Queue grows', growth === undefined || !isServed ? [] : [`The queue has grown from ${counted(growth.from, 'call')} to ${count(online)} in ${counted(growth.minutes, 'minute')}.`], moreEngines),
     ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `Waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', '', [batchInShort(batch)])),

@@ -3,7 +3,6 @@ import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
-import { STEP_MS as WAITED_STEP_MS, type Past } from './growth.js';
 import { isBackground } from './known-programs.js';
 import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
@@ -35,8 +34,6 @@ export type TotalsView = ReturnType<Totals['read']>;
 /** The last five minutes, hour and day. Times are milliseconds on the driver's clock. */
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
-  /** Half minutes, of which it is told whether the queue grows. */
-  readonly #waited = new Series(WAITED_STEP_MS);
   /** Moments that explain bends in the curves. */
   readonly #marks: { readonly atMs: number; readonly text: string }[] = [];
   readonly #away = new Set<EngineId>();
@@ -64,7 +61,6 @@ export class Totals implements Observer {
     this.ports.completions.count();
     const reading = this.ports.reading();
     this.#each(this.ports.now(), (step) => step.read(reading));
-    this.#waited.at(this.ports.now()).read(reading);
   }
 
   mark(text: string): void {
@@ -104,12 +100,6 @@ export class Totals implements Observer {
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
     const sum = joined(steps);
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
-  }
-
-  /** The whole half minutes of the last half hour. */
-  waited(now: Millis): Past {
-    const { steps } = this.#waited.read(now);
-    return steps.slice(0, -1).map(({ readings }) => readings.of('online'));
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */

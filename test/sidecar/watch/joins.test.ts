@@ -100,6 +100,6 @@ it('reads all calls in flight, and use and room of the engines that take calls',
   const driver = { views, waits: () => [], queue: () => ({ byCause: { kv: 5 }, waiting: 5, background: 2 }) };
   const config = { admission: { gate: 0.5 } };
   expect(readState({ config, driver, fleet: { list: () => states } } as never)).toEqual(
-    { in_flight: 9, slots: 4, working_set_tokens: 40, gate_tokens: 50, kv: 5, online: 3 }, // prettier-ignore
+    { in_flight: 9, slots: 4, working_set_tokens: 40, gate_tokens: 50, kv: 5 }, // prettier-ignore
   );
 });
