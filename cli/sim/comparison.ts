@@ -1,4 +1,4 @@
-import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, ratioText, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, ratioText, type Statistic, verdictOf } from '../../lab/index.js'; // prettier-ignore
 import { loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
@@ -55,14 +55,17 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
 }
 
 /** Program times in the seeds that both sustain, if others overload one of both, and differ. */
-function sustainedOf(plan: Plan, runs: readonly RunReport[], pair: Comparison, all: Ratio): string | undefined {
+function sustainedOf(plan: Plan, runs: readonly RunReport[], pair: Comparison, all: Ratio): Change['sustained'] {
   const [one, other] = [loadOf(plan, runs, pair.first), loadOf(plan, runs, pair.other)];
   const shared = [...one.sustained].filter((seed) => other.sustained.has(seed));
   if (one.overloaded.size + other.overloaded.size === 0 || shared.length < 2) return undefined;
   const ratio = pairedRatio(pairsOf(runs.filter(({ seed }) => shared.includes(seed)), pair, (run) => run.program_seconds.mean)); // prettier-ignore
   return ratioText(ratio) === ratioText(all)
     ? undefined
-    : `, ${ratioText(ratio)} in the ${shared.length} of ${plan.seeds.length} seeds that both sustain`;
+    : {
+        text: `, ${ratioText(ratio)} in the ${shared.length} of ${plan.seeds.length} seeds that both sustain`,
+        isSooner: verdictOf(ratio, plan.margin) === 'sooner',
+      };
 }
 
 function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {

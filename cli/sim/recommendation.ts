@@ -60,15 +60,17 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs) !== undefined)) return told(0, [next + lost]);
   if (choice === 0) {
+    const slight = verdicts[0]?.slight;
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    const keep = `Keep ${against}: ${is} significantly better by mean program time.`;
+    const why = slight === undefined ? `${is} significantly better by mean program time` : `the gain of ${slight} is too little for its price`; // prettier-ignore
+    const keep = `Keep ${against}: ${why}.`;
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
     return told(0, [keep + lost, isOpen ? `A higher load may show a gain: ${auto(axis, 'one')}` : undefined]);
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
-  const who = verdict?.prices[verdict.better.indexOf(choice)]?.texts.find((text) => text.includes(' pays: '));
+  const who = verdict?.prices[verdict.better.indexOf(choice)]?.find(({ measure }) => measure === 'kind')?.text;
   return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}${lost}`, equalsOf(plan, runs, choice), next]); // prettier-ignore
 }
 

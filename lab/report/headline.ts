@@ -15,8 +15,15 @@ export interface Times {
   readonly counts: { readonly programs: number; readonly calls: number };
   /** Programs that failed, before and after: of simulations the mean over seeds. */
   readonly failed?: readonly [number, number];
-  /** Program times in the repetitions that both sustain, as `, …`, if not all. */
-  readonly sustained?: string | undefined;
+  /** Program times in the repetitions that both sustain, if not all: as `, …`, and whether they are certainly shorter. */
+  readonly sustained?: { readonly text: string; readonly isSooner: boolean } | undefined;
+}
+
+/** A time that is worse, and by how many times. */
+export interface Cost {
+  readonly measure: string;
+  readonly factor: number;
+  readonly text: string;
 }
 
 /** The facts of the sentence that opens a report. */
@@ -47,7 +54,7 @@ export function headline(change: Change, margin = MARGIN): string {
 }
 
 function programsText(change: Change, margin: number): string {
-  const { against, programs, single, sustained = '' } = change;
+  const { against, programs, single, sustained } = change;
   const { mean, p50 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
@@ -59,7 +66,7 @@ function programsText(change: Change, margin: number): string {
   // Short programs can gain much that the mean, of a few long ones, does not show.
   const isMiddle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN;
   const others = [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin)];
-  return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained}`, ...others].join(', '); // prettier-ignore
+  return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained?.text ?? ''}`, ...others].join(', '); // prettier-ignore
 }
 
 const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
@@ -80,12 +87,13 @@ function slowerOf({ programs: { mean, p50, p99 }, perToken, counts }: Times, mar
 }
 
 /** The times that are worse, in the words of the headline. @param isTold which times of first tokens are */
-export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => boolean): string[] {
+export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => boolean): Cost[] {
   const programs = slowerOf(times, margin);
   const { p50, p99 } = times.firstToken;
+  const first = [p50, p99].some(isTold) ? [firstTokenText(times, margin, isTold)] : [];
   return [
-    ...(programs.length > 0 ? [`program ${programs.join(', ')}`] : []),
-    ...([p50, p99].some(isTold) ? [firstTokenText(times, margin, isTold)] : []),
+    ...(programs.length > 0 ? [{ measure: 'program', factor: times.programs.p99.ratio ?? 0, text: `program ${programs.join(', ')}` }] : []), // prettier-ignore
+    ...first.map((text) => ({ measure: 'first token', factor: p99.ratio ?? 0, text })),
   ];
 }
 

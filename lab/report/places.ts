@@ -1,7 +1,7 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { FACTOR_MIN, outcomeOf, type Times, worseOf } from './headline.js';
+import { type Cost, FACTOR_MIN, outcomeOf, type Times, worseOf } from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -21,19 +21,17 @@ export interface PlaceVerdict {
   readonly place: string;
   /** Places in the list of those under which programs are certainly faster than under the first, the fastest first. */
   readonly better: readonly number[];
-  /** The price of each of these. */
-  readonly prices: readonly Price[];
-  /** The text and price of those that are certainly slower, or overloaded where the first is not: the slowest first. */
-  readonly losses: readonly (Price & { readonly at: number })[];
+  /** The times that are worse under each of these. */
+  readonly prices: readonly (readonly Cost[])[];
+  /** Those of them whose gain is only in repetitions that overload the first. */
+  readonly bursts?: readonly number[];
+  /** One that is certainly faster, but too little for its price. */
+  readonly slight?: string | undefined;
+  /** Those that are certainly slower, or overloaded where the first is not: the slowest first. */
+  readonly losses: readonly { readonly at: number; readonly name: string; readonly factor: number; readonly text: string }[]; // prettier-ignore
   /** Where nothing is better, and too little was run to know: how many repetitions would tell. */
   readonly enough?: number | undefined;
   readonly sentence: string;
-}
-
-interface Price {
-  /** The largest of a time. */
-  readonly factor: number;
-  readonly texts: readonly string[];
 }
 
 interface Terms {
@@ -50,24 +48,25 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const compared = comparedOf(all, margin, isExact);
   const tried = compared.filter((each) => !each.isWorn);
   const sooner = tried.filter(({ verdict }) => verdict === 'sooner').map((each) => ({ ...each, price: priceOf(each, margin) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
-  const worthy = sooner.filter(({ price, ...each }) => price.texts.length === 0 || timeOf(each) < SLIGHT); // prettier-ignore
+  const worthy = sooner.filter(({ price, ...each }) => price.length === 0 || timeOf(each) < SLIGHT); // prettier-ignore
   // Others within the interval of the fastest may be as fast: of them, the one under which fewest programs fail.
   const within = worthy[0]?.ratio.high ?? worthy[0]?.ratio.ratio ?? 0;
   const alike = worthy.filter((each) => timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
   const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
   const [best] = better;
   const losses = lossesOf(compared, margin);
-  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), losses, enough, sentence: `${place}: ${[text, ...folded(losses)].join('; ')}.` }); // prettier-ignore
+  const bursts = better.filter(({ times }) => times.sustained?.isSooner === false).map(({ at }) => at);
+  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), bursts, losses, enough, sentence: `${place}: ${[text, ...folded(losses)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
     const texts = folded(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${sustained}${more.text}` }))); // prettier-ignore
     const [slight] = sooner;
-    if (slight !== undefined) return say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.sustained}, too little for its price: ${slight.price.texts.join('; ')}`); // prettier-ignore
+    if (slight !== undefined) return { ...say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.sustained}, too little for its price: ${textsOf(slight.price).join('; ')}`), slight: slight.name }; // prettier-ignore
     // Of many settings the line would be long.
     const priced = tried.length > TOLD_MAX ? [] : tried.filter(({ verdict, ratio }) => verdict !== 'later' && (isExact || ratio.low !== null)); // prettier-ignore
     const worn = priced.flatMap((each) => {
-      const texts = [...priceOf(each, margin, true).texts, ...lostOf(each)];
+      const texts = [...textsOf(priceOf(each, margin, true)), ...lostOf(each)];
       return tried.length === 1 ? texts : texts.length > 0 ? [`${each.name}: ${texts.join(', ')}`] : [];
     });
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
@@ -100,7 +99,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     [
       `${gain} ${ratioText(best.ratio)}${best.sustained}`,
       ...drain,
-      ...best.price.texts,
+      ...textsOf(best.price),
       ...lostOf(best),
       ...told,
       ...more,
@@ -112,9 +111,10 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
 function comparedOf(all: readonly Tried[], margin: number, isExact: boolean) {
   const [first] = all;
   return all.flatMap((each, at) => {
-    const { isOverloaded, times: { sustained = '', programs: { mean: ratio } } } = each; // prettier-ignore
+    const { isOverloaded, times: { sustained, programs: { mean: ratio } } } = each; // prettier-ignore
     const verdict = ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin);
-    const found = { ...each, at, ratio, verdict, isWorn: isOverloaded && first?.isOverloaded !== true, sustained };
+    const isWorn = isOverloaded && first?.isOverloaded !== true;
+    const found = { ...each, at, ratio, verdict, isWorn, sustained: sustained?.text ?? '' };
     return at === 0 || each.isOut || failsMore(each, first) ? [] : [found];
   });
 }
@@ -124,7 +124,7 @@ function lossesOf(compared: ReturnType<typeof comparedOf>, margin: number) {
     if (verdict !== 'later' && !(isWorn && verdict === 'unsure')) return [];
     const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';
     const text = `${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}${sustained}`;
-    return [{ at, name, text, factor: ratio.ratio ?? 1, texts: [`${name}${text}`] }];
+    return [{ at, name, text, factor: ratio.ratio ?? 1 }];
   });
   return losses.sort((a, b) => b.factor - a.factor);
 }
@@ -139,6 +139,8 @@ const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? 
 /** Deviations by which more programs fail than chance explains, of counts without a known spread: one-sided, 95 %. */
 const FAILS = 1.64;
 const failsMore = ({ failed }: Tried, first: Tried | undefined): boolean => failed - (first?.failed ?? 0) > FAILS * Math.sqrt(failed + (first?.failed ?? 0)); // prettier-ignore
+
+const textsOf = (price: readonly Cost[]): string[] => price.map(({ text }) => text);
 
 const lostOf = ({ times: { failed: [before, after] = [0, 0] } }: Tried): string[] => before === after ? [] : [`failed programs ${number(before)} -> ${number(after)}`]; // prettier-ignore
 
@@ -156,10 +158,12 @@ const PAYS = 1.1;
  * if by chance.
  * @param isAll whether first tokens that are sooner, or whose p99 may be a little later, are told as well
  */
-function priceOf({ p99s, times }: Tried, margin: number, isAll = false): Price {
+function priceOf({ p99s, times }: Tried, margin: number, isAll = false): Cost[] {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
     if (before === null || after === null || after <= PAYS * before) return [];
-    return [{ factor: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
+    return [
+      { measure: 'kind', factor: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` },
+    ];
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
   const { p99 } = times.firstToken;
@@ -168,8 +172,7 @@ function priceOf({ p99s, times }: Tried, margin: number, isAll = false): Price {
     const isPerhaps = value === p99 && verdict === 'unsure' && (value.ratio ?? 0) > (isAll ? 1 / (1 - margin) : FACTOR_MIN); // prettier-ignore
     return verdict === 'later' || (isAll && verdict === 'sooner') || isPerhaps;
   };
-  const texts = [...worseOf(times, margin, isTold), ...(most === undefined ? [] : [most.text])];
-  return { factor: Math.max(most?.factor ?? 0, p99.ratio ?? 0), texts };
+  return [...worseOf(times, margin, isTold), ...(most === undefined ? [] : [most])];
 }
 
 /**
@@ -204,16 +207,17 @@ export function breakEvenOf(
   const name = nameOf(choice);
   const paying = verdicts.filter(({ better }) => better.includes(choice));
   const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
-  const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)]);
+  const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)] ?? []);
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
   const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => lowered(each.place)).join(', ')}` : ''; // prettier-ignore
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
   const isLast = from === verdicts.length - 1;
-  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `from ${place} on`}`);
+  const burst = verdicts[from]?.bursts?.includes(choice) === true ? `; at ${place} only in seeds that overload ${nameOf(0)}` : ''; // prettier-ignore
+  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `from ${place} on`}${burst}`); // prettier-ignore
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
-  return say(`pays ${isLast ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}`); // prettier-ignore
+  return say(`pays ${isLast ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore
 }
 
 const NAMED_MAX = 3;
@@ -222,19 +226,23 @@ const UNIT = / (a second|at a time)$/;
 /** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
 export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
   highest(verdicts, 'Most is lost', ({ losses }) =>
-    losses.find(({ at, factor }) => factor > 1 && (choice === undefined || at === choice)),
+    losses
+      .filter(({ at, factor }) => factor > 1 && (choice === undefined || at === choice))
+      .map(({ name, factor, text }) => ({ measure: 'program', factor, text: `${name}${text}` })),
   );
 
 const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
 
-function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => Price | undefined): string {
-  const [most] = all
-    .map((verdict) => ({ place: verdict.place, price: of(verdict) }))
-    .flatMap(({ place, price }) => (price === undefined || price.texts.length === 0 ? [] : [{ place, ...price }]))
-    .sort((a, b) => b.factor - a.factor);
-  if (most === undefined) return '';
-  const where = most.place === '' ? '' : ` ${lowered(most.place)}`;
-  return ` ${words}${where}: ${most.texts.join('; ')}.`;
+/** The highest of each measure, with its place. */
+function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => readonly Cost[]): string {
+  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: one.place })));
+  const measures = [...new Set(costs.map(({ measure }) => measure))];
+  const most = measures.flatMap((name) => costs.filter(({ measure }) => measure === name).sort((a, b) => b.factor - a.factor).slice(0, 1)); // prettier-ignore
+  const places = [...new Set(most.map(({ place }) => place))].map((place) => {
+    const texts = textsOf(most.filter((cost) => cost.place === place));
+    return `${place === '' ? '' : ` ${lowered(place)}`}: ${texts.join('; ')}`;
+  });
+  return most.length === 0 ? '' : ` ${words}${places.join(';')}.`;
 }
 
 export const isRising = (loads: readonly number[]): boolean => loads.length > 1 && loads.every((load, at) => at === 0 || load > (loads[at - 1] ?? 0)); // prettier-ignore

@@ -85,6 +85,11 @@ it('names the settings that the best one cannot be told apart from, and its pric
   expect(told([1, 2, 3, 4, 5, 6, 7])[1]).toBe('It cannot be told apart from 4 others.');
 });
 
+it('says of a gain that it is too little for its price', () => {
+  const [kept] = linesOf({ concurrency: [1], policy: BOTH }, { programs: 25 }, (at) => ({ program_seconds: spread(at === 0 ? 100 : 97), ttft_seconds: spread(at === 0 ? 10 : 60) })); // prettier-ignore
+  expect(kept).toBe('Keep pass-through: the gain of plas is too little for its price.');
+});
+
 it('says of settings without any effect that they had none', () => {
   expect(linesOf({ concurrency: [8], window: [1024, 2048] })).toEqual(['All settings gave the same results: what differs never came into play.']); // prettier-ignore
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { placeVerdict } from '../../../lab/index.js';
+import { breakEvenOf, placeVerdict } from '../../../lab/index.js';
 
 const ratio = (value: number) => ({ ratio: value, low: value, high: value, pairs: 8 });
 const times = (mean: number, tail: number) => ({
@@ -23,6 +23,16 @@ it('names what is worse where one other setting takes as long', () => {
   const both = [tried('pass-through', 1), tried('fcfs-window', 1, 3), tried('plas', 1, 4)];
   expect(placeVerdict('At 1 a second', both, TERMS).sentence).toBe('At 1 a second: no difference in mean time; fcfs-window: first token p99 3.0x slower (1 -> 3 s); plas: first token p99 4.0x slower (1 -> 4 s).'); // prettier-ignore
   expect(told(1.1)).toBe('At 1 a second: pass-through is fastest; plas, programs 10 % slower: 1.10 (1.10–1.10).');
+});
+
+it('names the highest price of each measure with its load, and a gain that is of bursts alone', () => {
+  const at = (place: string, tail: number, slowest: number, isSooner = true) => {
+    const own = { ...times(0.5, tail), programs: { mean: ratio(0.5), p50: ratio(1), p99: ratio(slowest) }, sustained: { text: ', 0.9 in some', isSooner } }; // prettier-ignore
+    return placeVerdict(place, [tried('a', 1), { ...tried('b', 0.5), times: own }], TERMS);
+  };
+  const told = (isSooner: boolean) => breakEvenOf([at('At 1 a second', 6, 2, isSooner), at('At 2 a second', 4, 5)], (choice) => 'ab'.charAt(choice), 2).sentence; // prettier-ignore
+  expect(told(true)).toBe('b pays at all of these loads. Its price is highest at 2 a second: program p99 5.0x slower; at 1 a second: first token p99 6.0x slower (1 -> 6 s).'); // prettier-ignore
+  expect(told(false)).toMatch(/^b pays at all of these loads; at 1 a second only in seeds that overload a\. /);
 });
 
 it('takes no slight gain at a price, but a slight one without', () => {
