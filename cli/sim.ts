@@ -7,6 +7,7 @@ import { addSimOptions, type GivenFlags } from './sim/flags.js';
 import { combinationsOf, type Plan } from './sim/plan.js';
 import { recommend } from './sim/recommendation.js';
 import { readPlan } from './sim/read-plan.js';
+import { fragmentOf } from './sim/scheduling.js';
 import { search } from './sim/search.js';
 import type { RunReport } from './sim/worker.js';
 import { tablesOf } from './sim/tables.js';
@@ -30,11 +31,11 @@ async function simulate(command: Command, flags: GivenFlags, signal: AbortSignal
   const { plan, runs } = asked.searched === undefined ? { plan: asked, runs: await run(asked) } : await search(asked, asked.searched, flags.programs !== undefined, run); // prettier-ignore
   const advice = signal.aborted ? [] : adviceOf(plan, runs);
   const recommendation = isInVain(runs) ? undefined : recommend(plan, runs);
-  const better = recommendation !== undefined && recommendation.choice > 0 ? recommendation.values : undefined;
+  const fragment = recommendation !== undefined && recommendation.choice > 0 ? fragmentOf(recommendation.values, flags.config) : []; // prettier-ignore
   const document = documentOf(plan, runs, advice, recommendation);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0)
-    process.stdout.write(plain(tablesOf(plan, runs, document, tableWidth(process.stdout), better)));
+    process.stdout.write(plain(tablesOf(plan, runs, document, tableWidth(process.stdout), fragment)));
   if (!document.complete || signal.aborted) {
     const ended = document.runs.filter(({ complete }) => complete).length;
     throw new Interrupted(`stopped when ${ended} of ${combinationsOf(plan).length} runs had ended`);

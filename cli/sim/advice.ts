@@ -25,7 +25,7 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
 }
 
 /** Whether more than half of the programs of a variant failed. */
-function isMostLost(all: readonly RunReport[], at: number): boolean {
+export function isMostLost(all: readonly RunReport[], at: number): boolean {
   const runs = all.filter(({ variant }) => variant === at);
   const sum = (of: (run: RunReport) => number) => runs.reduce((total, run) => total + of(run), 0);
   return 2 * sum(({ failed }) => failed) > sum(({ programs }) => programs);
@@ -43,7 +43,8 @@ function named(plan: Plan, words: string, of: (at: number) => string | undefined
 
 function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
   if (runs.length === 0 || valuesOf(plan, 'rate').length > 1 || enginesOf(plan).length > 1) return [];
-  if (runs.every(isUnloaded)) return [`At least 9 of 10 calls never waited, so little could differ${raised(plan)}`];
+  if (runs.every(isUnloaded))
+    return [`At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`];
   // In several circumstances, a line for each tells it.
   if (choicesOf(plan) < plan.variants.length) return [];
   const over = (at: number) => {

@@ -31,7 +31,8 @@ export function orderComparisonsOf(plan: Plan): Comparison[] {
         other.policy === 'fcfs-window' &&
         axes.every((axis) => axis === 'policy' || other.values[axis] === values[axis]),
     );
-    return policy !== 'plas' || first === -1 || first === at - (at % inEach) ? [] : [{ first, other: at }];
+    const isTold = [first, at].includes(at - (at % inEach));
+    return policy !== 'plas' || first === -1 || isTold ? [] : [{ first, other: at }];
   });
 }
 

@@ -27,13 +27,17 @@ export function loadsOf(plan: Plan) {
 }
 
 /** The end of a sentence that names the option that looks for other values; a search does not lead to another. */
-export const auto = (axis: Searched, found: string): string => `--${axis} auto looks for ${found}.`;
+export const auto = (axis: Searched, found: string, programs?: number): string =>
+  `--${axis} auto${programs === undefined ? '' : ` --programs ${programs}`} looks for ${found}.`;
 
 /** The end of a sentence about what a search has left open. */
 export const ENDED = ': the search ended, as it tries no more values.';
 
 /** The end of a sentence after a search over numbers at a time that found no gain, as far as its programs allow. */
-export const more = (plan: Plan): string => `more at a time need more programs: run again with --programs ${MORE * Math.max(...(plan.lists.concurrency ?? [1]))}.`; // prettier-ignore
+export const more = (plan: Plan): string => `more at a time need more programs: run again with --programs ${programsAbove(plan)}.`; // prettier-ignore
+
+/** Programs with which a search tries more at a time than the most of these. */
+export const programsAbove = (plan: Plan): number => MORE * Math.max(...(plan.lists.concurrency ?? [1]));
 const MORE = 32;
 
 /** The question that these runs leave open, and the option that answers it, as a sentence: at most one. */

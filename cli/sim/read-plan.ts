@@ -24,7 +24,7 @@ import { NO_CONDITIONS } from './conditions.js';
 import type { GivenFlags, SimFlags } from './flags.js';
 import { AUTO, RUNS_MAX } from './lists.js';
 import { axesOf, type Plan, type Variant } from './plan.js';
-import { readScheduling, simRetentionOf, type Scheduling } from './scheduling.js';
+import { ownFirst, readScheduling, simRetentionOf, type Scheduling } from './scheduling.js';
 import { VALUES_MAX } from './search.js';
 import { SEEDS } from './sustained.js';
 
@@ -45,11 +45,9 @@ export async function readPlan(
   const { searched, ...flags } = searchedOf(command, given);
   const first: Values = combinationsOf(listsOf(flags))[0] ?? {};
   const { config } = readScheduling(flags.config, first);
-  const lists = {
-    ...listsOf(flags),
-    policy: flags.policy ?? comparedOf(flags, config.policy.name),
-    balancer: flags.balancer ?? [config.balancer.name],
-  };
+  const policy = flags.policy ?? comparedOf(flags, config.policy.name);
+  const own = readScheduling(flags.config, {}, () => undefined).config;
+  const lists = ownFirst({ ...listsOf(flags), policy, balancer: flags.balancer ?? [config.balancer.name] }, own);
   checkPolicies(command, flags, lists.policy);
   const source = await readSource(command, flags, 'lengths', faults, signal);
   const { rate, concurrency } = first;
@@ -79,12 +77,15 @@ export async function readPlan(
   if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
     command.error(`${flagOf(vain)}: its values are all the same under pass-through, which schedules nothing`);
   for (const text of vainOf(flags, lists, programs)) complain(text);
+  const variants = combinationsOf(lists).map((values) => variantOf(command, flags, source, values));
+  if (lists.balancer.length > 1 && searched !== 'engines' && variants.every(({ engines }) => engines === 1))
+    command.error('--balancer: its values are all the same on one engine: set --engines');
   return {
     source,
     programs,
     gapMsMax: flags.gapMax ?? Infinity,
     announceEnds: flags.announceEnds,
-    variants: combinationsOf(lists).map((values) => variantOf(command, flags, source, values)),
+    variants,
     lists,
     seeds,
     slos,

@@ -1,9 +1,10 @@
 import { breakEvenOf, headline, meanOf, p99Of, placeVerdict, verdictOf, worstOf } from '../../lab/index.js'; // prettier-ignore
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
+import { isMostLost } from './advice.js';
 import { isChoice, placeOf, type Values } from './axes.js';
-import { compare } from './comparison.js';
-import { auto, loadsOf, nextOf, type SimVerdict, steadyOf } from './loads.js';
+import { compare, type Ratios } from './comparison.js';
+import { auto, loadsOf, nextOf, programsAbove, type SimVerdict, steadyOf } from './loads.js';
 import { isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant, variantsAt } from './plan.js';
 import { isDefault } from './scheduling.js';
@@ -27,7 +28,7 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   const runs = all.filter(({ complete }) => complete);
   const settings = choicesOf(plan);
   const isWhole = runs.length === plan.variants.length * plan.seeds.length;
-  if (!isWhole || !isPossible(plan.variants[0])) return undefined;
+  if (!isWhole || !isPossible(plan.variants[0]) || plan.variants.every((_, at) => isMostLost(runs, at))) return undefined; // prettier-ignore
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
   const next = enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts);
@@ -66,7 +67,12 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
     const keep = `Keep ${against}: ${why}.`;
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
-    return told(0, [keep + lost, isOpen ? `A higher load may show a gain: ${auto(axis, 'one')}` : undefined]);
+    return told(0, [
+      keep + lost,
+      isOpen
+        ? `A higher load may show a gain: ${auto(axis, 'one', axis === 'concurrency' ? programsAbove(plan) : undefined)}`
+        : undefined,
+    ]);
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
@@ -80,9 +86,13 @@ const isIdle = ({ variants, seeds }: Plan, runs: readonly RunReport[]): boolean 
 
 const EQUALS_MAX = 3;
 
-/** The other settings that are neither certainly slower than the chosen one nor faster: a sentence. */
+/** The other settings of which no time is certainly another than under the chosen one: a sentence. */
 function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): string | undefined {
-  const isEqual = (other: number) => other !== choice && isPossible(plan.variants[other]) && !['sooner', 'later'].includes(againstOf(plan, runs, choice, other) ?? ''); // prettier-ignore
+  const isEqual = (other: number) => {
+    const { programs, firstToken } = compare(plan, runs, { first: choice, other }).change;
+    const times = [programs.mean, programs.p50, programs.p99, firstToken.p50, firstToken.p99];
+    return other !== choice && isPossible(plan.variants[other]) && !times.some((each) => ['sooner', 'later'].includes(verdictOf(each, plan.margin) ?? '')); // prettier-ignore
+  };
   const equal = variantsAt(plan, 0).filter(isEqual).map((other) => settingOf(plan, other)); // prettier-ignore
   const names = equal.length > EQUALS_MAX ? `${equal.length} others` : equal.join('; ');
   return equal.length === 0 ? undefined : `It cannot be told apart from ${names}.`;
@@ -150,17 +160,27 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   );
 }
 
-/** The gateway’s default, unless another is certainly faster at half of these loads: chance must not choose among equals. */
+/** The gateway’s default, unless at half of these loads another is certainly faster, or as fast at a lower price: chance must not choose. */
 function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): number | undefined {
   const choices = choicesOf(plan);
-  const better = new Set(verdicts.flatMap((each) => each.better));
-  const own = [...better].find((choice) => isDefault(ownOf(plan, choice)));
+  const better = [...new Set(verdicts.flatMap((each) => each.better))];
+  const own = better.find((choice) => isDefault(ownOf(plan, choice)));
   if (own === undefined) return undefined;
   const places = plan.variants.flatMap((_, at) => (at % choices === 0 ? [at] : []));
-  const isFaster = (choice: number, at: number) => againstOf(plan, runs, at + own, at + choice) === 'sooner';
-  const loses = (choice: number) => 2 * places.filter((at) => isFaster(choice, at)).length >= places.length;
-  return [...better].some((choice) => choice !== own && loses(choice)) ? undefined : own;
+  const isMostly = (choice: number, is: typeof isFaster) => 2 * places.filter((at) => is(compare(plan, runs, { first: at + own, other: at + choice }).ratios, plan.margin)).length >= places.length; // prettier-ignore
+  if (better.some((choice) => isMostly(choice, isFaster))) return undefined;
+  return better.find((choice) => isMostly(choice, isCheaper)) ?? own;
 }
 
-const againstOf = (plan: Plan, runs: readonly RunReport[], first: number, other: number) =>
-  verdictOf(compare(plan, runs, { first, other }).ratios.program_seconds.mean, plan.margin);
+const isFaster = ({ program_seconds: { mean } }: Ratios, margin: number) => verdictOf(mean, margin) === 'sooner';
+
+/** A p99 that is lower by this is worth another setting. */
+const CHEAPER = 0.2;
+
+function isCheaper({ program_seconds, ttft_seconds }: Ratios, margin: number): boolean {
+  const tails = [program_seconds.p99, ttft_seconds.p99];
+  return (
+    tails.some((each) => verdictOf(each, CHEAPER) === 'sooner') &&
+    [program_seconds.mean, ...tails].every((each) => verdictOf(each, margin) !== 'later')
+  );
+}

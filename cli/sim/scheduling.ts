@@ -5,7 +5,7 @@ import { DEFAULT_PRESET, SIM_RETENTION_NAMES, type SimRetentionName } from '../.
 import { loadConfig, type Config, type Override } from '../../sidecar/config/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config.js';
-import { AXES, type Axis, flagOf, type Value, type Values } from './axes.js';
+import { AXES, type Axis, flagOf, type Lists, type Value, type Values } from './axes.js';
 
 /** A rule for retention that no gateway can be set to, if it is one. */
 export const simRetentionOf = (rule: Value | undefined): SimRetentionName | undefined =>
@@ -90,21 +90,31 @@ const SOME_SECRETS: Readonly<Record<string, string | undefined>> = new Proxy(
   { get: (_, name) => createHash('sha256').update(String(name)).digest('hex') },
 );
 
-/** Whether a gateway whose file says nothing has these values. */
-export function isDefault(values: Values): boolean {
-  const defaults = loadConfig({}) as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  return settingsOf(values).every(([section, key, value]) => defaults[section]?.[key] === value);
+/** Whether a gateway has these values; absent: one whose file says nothing. */
+export const isDefault = (values: Values, config: object = loadConfig({})): boolean =>
+  settingsOf(values).every(([section, key, value]) => ownOf(config, section, key) === value);
+
+const ownOf = (config: object, section: string, key: string) => (config as Record<string, Record<string, unknown>>)[section]?.[key]; // prettier-ignore
+
+/** The lists with those first that others are compared with: no scheduling, or a gateway’s own values. */
+export function ownFirst<L extends Lists>(lists: L, config: object): L {
+  const sorted = settingsOf(lists).map(([section, key, list, axis]) => {
+    const own = axis === 'policy' && list.includes('pass-through') ? 'pass-through' : ownOf(config, section, key);
+    return [axis, [...list].sort((a, b) => Number(b === own) - Number(a === own))];
+  });
+  return { ...lists, ...Object.fromEntries(sorted) } as L;
 }
 
-const settingsOf = (values: Values) =>
+const settingsOf = <T>(values: { readonly [A in Axis]?: T }) =>
   AXES.flatMap((axis) => {
     if (!(axis in KEYS) || values[axis] === undefined) return [];
     const [section = '', key = ''] = KEYS[axis as keyof typeof KEYS].split('.');
-    return [[section, key, values[axis]] as const];
+    return [[section, key, values[axis], axis] as const];
   });
 
-/** The values as lines of the gateway's YAML file, under a heading. */
-export function fragmentOf(values: Values): string[] {
+/** The values as lines of the gateway's YAML file, under a heading. @param file the gateway’s, which may have them */
+export function fragmentOf(values: Values, file?: string): string[] {
+  if (file !== undefined && isDefault(values, readScheduling(file, {}, () => undefined).config)) return [`${file} has it so.`]; // prettier-ignore
   const sections: Record<string, Record<string, unknown>> = {};
   for (const [section, key, value] of settingsOf(values)) sections[section] = { ...sections[section], [key]: value };
   const heading = isDefault(values)

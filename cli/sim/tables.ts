@@ -1,18 +1,23 @@
 import { type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
 import { counted, integer, leftAligned, percent } from '../../text/index.js';
-import { type Axis, SEARCHED, type Value, type Values, valuesText } from './axes.js';
+import { type Axis, SEARCHED, type Value, valuesText } from './axes.js';
 import type { SimDocument } from './document.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
-import { fragmentOf } from './scheduling.js';
 import type { RunReport } from './worker.js';
 
 /**
  * The document for people: the outcome, and a table.
  * @param all the runs of the plan, as far as they have begun
  * @param width of the tables, in characters
- * @param better settings that are recommended instead of the first
+ * @param fragment how to set what is recommended instead of the first: lines
  */
-export function tablesOf(plan: Plan, all: readonly RunReport[], document: SimDocument, width: number, better?: Values) {
+export function tablesOf(
+  plan: Plan,
+  all: readonly RunReport[],
+  document: SimDocument,
+  width: number,
+  fragment: readonly string[] = [],
+) {
   const runs = all.filter((run) => run.complete);
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
   const [corner = '', ...labels] = labelsOf(plan);
@@ -21,7 +26,7 @@ export function tablesOf(plan: Plan, all: readonly RunReport[], document: SimDoc
   const blocks = [
     document.complete ? [] : [stoppedText(plan, all)],
     told,
-    better === undefined ? [] : fragmentOf(better),
+    fragment,
     [titleOf(plan, document.complete)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rows), width),
     notesOf(plan, document, runs, told),

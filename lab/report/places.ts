@@ -23,7 +23,7 @@ export interface PlaceVerdict {
   readonly better: readonly number[];
   /** The times that are worse under each of these. */
   readonly prices: readonly (readonly Cost[])[];
-  /** Those of them whose gain is only in repetitions that overload the first. */
+  /** Those of them whose gain is only in repetitions that overload the first, which sustains most. */
   readonly bursts?: readonly number[];
   /** One that is certainly faster, but too little for its price. */
   readonly slight?: string | undefined;
@@ -55,7 +55,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
   const [best] = better;
   const losses = lossesOf(compared, margin);
-  const bursts = better.filter(({ times }) => times.sustained?.isSooner === false).map(({ at }) => at);
+  const bursts = first?.isOverloaded === true ? [] : better.filter(({ times }) => times.sustained?.isSooner === false).map(({ at }) => at); // prettier-ignore
   const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), bursts, losses, enough, sentence: `${place}: ${[text, ...folded(losses)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore

@@ -75,7 +75,7 @@ it('asks for a longer run of a number at a time where a difference is small, and
 it('names the settings that the best one cannot be told apart from, and its price', () => {
   const seconds = [10, 5, 5, 7];
   const told = (window: readonly number[]) =>
-    linesOf({ concurrency: [8], window }, {}, (at) => ({ program_seconds: { ...spread(seconds[at] ?? 5), p50: at + 1 } })); // prettier-ignore
+    linesOf({ concurrency: [8], window }, {}, (at) => ({ program_seconds: { ...spread(seconds[at] ?? 5), p50: at > 0 ? 2 : 1 } })); // prettier-ignore
   expect(told([1, 2, 3, 4])).toEqual([
     expect.stringMatching(
       /^Take window 2: programs 2\.0x faster than window 1 \(0\.50, 0\.50–0\.50\), p50 2\.0x slower;/,
@@ -88,6 +88,16 @@ it('names the settings that the best one cannot be told apart from, and its pric
 it('says of a gain that it is too little for its price', () => {
   const [kept] = linesOf({ concurrency: [1], policy: BOTH }, { programs: 25 }, (at) => ({ program_seconds: spread(at === 0 ? 100 : 97), ttft_seconds: spread(at === 0 ? 10 : 60) })); // prettier-ignore
   expect(kept).toBe('Keep pass-through: the gain of plas is too little for its price.');
+});
+
+it('names what looks at higher loads where one shows no gain, and nothing where most programs fail', () => {
+  const given = { concurrency: [8], policy: BOTH };
+  const of = (at: number) => ({ program_seconds: spread(10 + at / 100) });
+  expect(linesOf(given, {}, of)[1]).toBe(
+    'A higher load may show a gain: --concurrency auto --programs 256 looks for one.',
+  );
+  const { plan, runs } = madeUp(given, {}, (at) => ({ ...of(at), failed: 2000 }));
+  expect(recommend(plan, runs)).toBeUndefined();
 });
 
 it('says of settings without any effect that they had none', () => {

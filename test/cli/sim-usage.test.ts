@@ -23,6 +23,7 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --trace a.jsonl --rate 1',
     '--workload examples/programs.jsonl --rate 1',
     '--workload mixed --rate 1 --policy pass-through --window 8,16',
+    '--workload mixed --rate 1 --balancer sticky,round-robin',
     '--workload mixed --rate 1 --format weka',
     '--workload mixed --trace-speed 2',
     '--workload mixed --rate 1 --trace-speed 2',

@@ -158,7 +158,7 @@ it('a load at the edge is compared over all seeds, whichever setting some of the
   expect(outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], short, SEEDS_28).sentence).not.toContain('both sustain'); // prettier-ignore
 });
 
-it('equal settings leave the choice to the gateway’s default, which chance cannot change', () => {
+it('equal settings leave the choice to the gateway’s default, which chance cannot change, but a price can', () => {
   const kept = () => ({ queue_grew: false });
   // A little faster at each load, but not for certain.
   const near = ({ seed }: RunReport, at: number) => at % 4 === 1 ? { queue_grew: false, program_seconds: { mean: seed % 2 === 0 ? 4 : 5.8 } as RunReport['program_seconds'] } : kept(); // prettier-ignore
@@ -169,6 +169,8 @@ it('equal settings leave the choice to the gateway’s default, which chance can
   ];
   expect(outcome(table(5), near, SEEDS_8)).toMatchObject({ choice: 2, sentence: expect.stringMatching(/^plas pays at all/) as string }); // prettier-ignore
   expect(outcome(table(4), kept, SEEDS_8)).toMatchObject({ choice: 1, sentence: expect.stringMatching(/^fcfs-window pays at all/) as string }); // prettier-ignore
+  const dearer = ({ ttft_seconds: first }: RunReport, at: number) => ({ ...kept(), ttft_seconds: { ...first, p99: at % 4 === 2 ? 40 : 10 } }); // prettier-ignore
+  expect(outcome(table(5), dearer, SEEDS_8).choice).toBe(1);
 });
 
 it('a gain is none where nothing sustains the load in most seeds', () => {

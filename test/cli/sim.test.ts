@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { SimDocument } from '../../cli/sim/document.js';
 import { fileOf } from '../support/folder.js';
 import { BINARY } from '../support/maitred.js';
+import { fragmentOf } from '../../cli/sim/scheduling.js';
 import { call, CHAT, json, recorded, sim } from '../support/sim-command.js';
 import { fieldsTold, readText } from '../support/tree.js';
 
 /** Of one command, run by whichever test comes first. */
 let swept: ReturnType<typeof json> | undefined;
-const SWEEP = ['--workload', 'react', '--programs', '120', '--kv-tokens', '20000', '--host-tokens', '40000', '--rate', '2,3', '--window', '2,auto', '--engines', '2', '--seed', '1,2']; // prettier-ignore
+const SWEEP = ['--workload', 'react', '--programs', '120', '--kv-tokens', '20000', '--host-tokens', '40000', '--rate', '2,3', '--window', '2,256', '--engines', '2', '--seed', '1,2']; // prettier-ignore
 const sweep = () => (swept ??= json(...SWEEP));
 
 describe('maitred sim --json', () => {
@@ -96,14 +97,14 @@ describe('maitred sim --json', () => {
 describe('maitred sim with several loads and windows', () => {
   it('has the settings of each run, and compares them at the same load', async () => {
     const { document } = await sweep();
-    expect(document.settings).toMatchObject({ varied: { rate: [2, 3], window: [2, 'auto'] }, engines: 2 });
+    expect(document.settings).toMatchObject({ varied: { rate: [2, 3], window: [2, 256] }, engines: 2 });
     expect(document.settings.arrivals).toEqual({ type: 'open', cv: 1 });
     expect(document.runs.map(({ settings, seed }) => `${settings?.rate} ${settings?.window} ${seed}`)).toEqual(
-      ['2 2 1', '2 2 2', '2 auto 1', '2 auto 2', '3 2 1', '3 2 2', '3 auto 1', '3 auto 2'], // prettier-ignore
+      ['2 2 1', '2 2 2', '2 256 1', '2 256 2', '3 2 1', '3 2 2', '3 256 1', '3 256 2'], // prettier-ignore
     );
     expect(document.ratios.map(({ settings, against }) => [settings, against.settings])).toEqual(
       [2, 3].map((rate) => [
-        { rate, window: 'auto' },
+        { rate, window: 256 },
         { rate, window: 2 },
       ]),
     );
@@ -112,14 +113,22 @@ describe('maitred sim with several loads and windows', () => {
   it('gives a verdict for each load, from which one on a setting pays, and how to set it', async () => {
     const { document } = await sweep();
     const [pays, lower, sustained, ...loads] = document.recommendation!.split('\n');
-    expect([pays, sustained]).toEqual([expect.stringMatching(/^window auto pays/), expect.stringMatching(/^Sustained in most seeds, with 120 programs: /)]); // prettier-ignore
+    expect([pays, sustained]).toEqual([expect.stringMatching(/^window 256 pays/), expect.stringMatching(/^Sustained in most seeds, with 120 programs: /)]); // prettier-ignore
     expect(lower).toBe('window 2 sustains none of these loads: --rate auto looks for those that it does.');
-    expect(loads.join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster: .* At 3 a second: window auto, programs .* faster: /); // prettier-ignore
+    expect(loads.join(' ')).toMatch(/^At 2 a second: window 256, programs .* faster: .* At 3 a second: window 256, programs .* faster: /); // prettier-ignore
     const { out } = await sim(...SWEEP);
     expect(out).toMatch(/^All figures, such as slowdowns.*--json\.$/m);
-    expect(out).toContain(
-      'This is the gateway’s default. Where its YAML file sets something else, set there:\nadmission:\n  window: auto\n',
-    );
+    expect(out).toContain('\nIn the gateway’s YAML file:\nadmission:\n  window: 256\n');
+    expect(fragmentOf({ policy: 'plas' })).toEqual(['This is the gateway’s default. Where its YAML file sets something else, set there:', 'policy:', '  name: plas']); // prettier-ignore
+  });
+
+  it('compares settings with those of the gateway, wherever they are listed, and says what its file has', async () => {
+    const file = fileOf('own.yaml', 'admission: { gate: 0.8 }');
+    const args = [...CHAT, '--policy', 'plas', '--gate', '0.7,0.8,0.9'];
+    const listed = async (...more: string[]) => (await json(...args, ...more)).document.settings.varied?.gate;
+    expect(await listed()).toEqual([0.9, 0.7, 0.8]);
+    expect(await listed('--config', file)).toEqual([0.8, 0.7, 0.9]);
+    expect(fragmentOf({ gate: 0.8 }, file)).toEqual([`${file} has it so.`]);
   });
 });
 
