@@ -61,7 +61,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   }
   if (from === 0 && isSeveral && (loads[0] ?? 1) !== 1) return `It may pay below, too${ENDED}`;
   if (plan.searched === 'concurrency' && from < 0 && verdicts.every(({ enough }) => enough === undefined))
-    return `Up to the most of these, nothing is better; ${more(plan)}`;
+    return `Up to ${loads.at(-1)} at a time, nothing is better; ${more(plan)}`;
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
   const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : Math.max(PAIRS_LAST, enough))));
   const count = Math.min(wanted, Math.floor(RUNS_MAX / plan.variants.length));

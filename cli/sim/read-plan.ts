@@ -58,14 +58,9 @@ export async function readPlan(
       `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer cannot tell what is sustained`,
     );
   const slos = flags.slo.map((text) => readSlo(command, text, 0, new Gathering(0).measures()));
-  if (
-    slos.length > 0 &&
-    !(
-      (searched ?? 'concurrency') !== 'concurrency' ||
-      [lists.rate, lists.engines].some((list) => (list?.length ?? 0) > 1)
-    )
-  )
-    command.error('--slo needs several values of --rate or --engines, or auto');
+  const around = axesOf(lists).filter((axis) => !isChoice(axis));
+  if (slos.length > 0 && (around.length > 1 || around.some((axis) => !SEARCHED.some((each) => each === axis))))
+    command.error('--slo takes several values of --rate, --concurrency or --engines alone: give one of each other'); // prettier-ignore
   const isFaultless = (flags.conditions ?? []).every(({ conditions }) => Object.keys(conditions).length === 0);
   const isExact = arrivals.type === 'trace' && isFaultless;
   const every = flags.seed ?? (searched === undefined ? [0] : searchSeeds(combinationsOf(lists).length));

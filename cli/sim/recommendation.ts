@@ -32,19 +32,16 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
   const next = enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts);
-  const told = (choice: number, lines: readonly (string | undefined)[]) => ({
-    sentence: [...lines, ...(ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [])]
-      .filter((line) => line !== undefined)
-      .join('\n'),
-    values: ownOf(plan, choice),
-    choice,
-  });
-  const [policy] = plan.lists.policy;
-  const pays = policy === 'pass-through' ? undefined : `To learn whether ${policy} pays, compare --policy pass-through,${policy}.`; // prettier-ignore
-  if (settings < 2) {
-    const lines = [...sustained, next ?? (sustained.length > 0 ? pays : undefined)];
-    return lines.some((line) => line !== undefined) ? told(0, lines) : undefined;
-  }
+  const told = (
+    choice: number,
+    answer: readonly (string | undefined)[],
+    rest: readonly (string | undefined)[] = [],
+  ) => {
+    const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
+    const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
+    return lines.length === 0 ? undefined : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice };
+  };
+  if (settings < 2) return told(0, [], [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
     // Seeds are wanted where no answer is certain.
@@ -52,9 +49,9 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
     const answer = isOpen ? [next + worstOf(verdicts)] : [sentence, next];
     const lines = verdicts.map((each) => each.sentence);
     // Where engines are counted, that is the question.
-    return told(choice, enginesOf(plan).length > 1 ? [...sustained, ...answer, ...lines] : [...answer, ...sustained, ...lines]); // prettier-ignore
+    return enginesOf(plan).length > 1 ? told(choice, [], [...answer, ...lines]) : told(choice, answer, lines);
   }
-  if (runs.every(isUnloaded)) return undefined;
+  if (runs.every(isUnloaded)) return told(0, []);
   if (isIdle(plan, runs)) return told(0, ['All settings gave the same results: what differs never came into play.']);
   const against = settingOf(plan, 0);
   // Of one axis, a line for each setting follows.
@@ -167,20 +164,16 @@ function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly 
   const own = better.find((choice) => isDefault(ownOf(plan, choice)));
   if (own === undefined) return undefined;
   const places = plan.variants.flatMap((_, at) => (at % choices === 0 ? [at] : []));
-  const isMostly = (choice: number, is: typeof isFaster) => 2 * places.filter((at) => is(compare(plan, runs, { first: at + own, other: at + choice }).ratios, plan.margin)).length >= places.length; // prettier-ignore
-  if (better.some((choice) => isMostly(choice, isFaster))) return undefined;
-  return better.find((choice) => isMostly(choice, isCheaper)) ?? own;
+  const winsOf = (choice: number) => places.filter((at) => beats(compare(plan, runs, { first: at + own, other: at + choice }).ratios, plan.margin)).length; // prettier-ignore
+  const [most = own] = better.filter((choice) => 2 * winsOf(choice) >= places.length).sort((a, b) => winsOf(b) - winsOf(a)); // prettier-ignore
+  return most;
 }
-
-const isFaster = ({ program_seconds: { mean } }: Ratios, margin: number) => verdictOf(mean, margin) === 'sooner';
 
 /** A p99 that is lower by this is worth another setting. */
 const CHEAPER = 0.2;
 
-function isCheaper({ program_seconds, ttft_seconds }: Ratios, margin: number): boolean {
-  const tails = [program_seconds.p99, ttft_seconds.p99];
-  return (
-    tails.some((each) => verdictOf(each, CHEAPER) === 'sooner') &&
-    [program_seconds.mean, ...tails].every((each) => verdictOf(each, margin) !== 'later')
-  );
+function beats({ program_seconds: { mean, p99 }, ttft_seconds: first }: Ratios, margin: number): boolean {
+  const isCheaper = [p99, first.p99].some((each) => verdictOf(each, CHEAPER) === 'sooner');
+  const isWorse = [mean, p99, first.p99].some((each) => verdictOf(each, margin) === 'later');
+  return verdictOf(mean, margin) === 'sooner' || (isCheaper && !isWorse);
 }

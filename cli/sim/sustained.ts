@@ -1,32 +1,40 @@
 import { integer } from '../../text/index.js';
-import { auto, ENDED } from './loads.js';
+import { auto, ENDED, loadsOf } from './loads.js';
 import { loadOf, programsToTell } from './overload.js';
 import { choicesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
 
-/** Up to which rate, or from how many engines on, each setting keeps up in most seeds; none where neither is several. */
+/**
+ * Up to which load, or from how many engines on, each setting keeps up in most seeds, and meets the objectives. Of one
+ * load, in how many seeds it meets these.
+ */
 export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
-  const engines = enginesOf(plan);
+  const [engines, { axis, values: given }] = [enginesOf(plan), loadsOf(plan)];
   const isOfEngines = engines.length > 1;
-  const values = isOfEngines ? engines : valuesOf(plan, 'rate');
-  if (values.length < 2) return [];
+  const values = isOfEngines ? engines : axis === 'rate' || plan.slos.length > 0 ? given : [];
+  const isOne = values.length < 2;
+  if (isOne && plan.slos.length === 0) return [];
+  const [at, unit] = isOfEngines ? ['on', 'engines'] : axis === 'rate' ? ['at', 'a second'] : ['with', 'at a time'];
   const named = new Map<string, string[]>();
   for (const choice of variantsAt(plan, 0)) {
-    const loads = values.map((value, at) => ({ value, ...loadOf(plan, runs, at * choicesOf(plan) + choice) }));
+    const loads = Array.from({ length: isOne ? 1 : values.length }, (_, place) => ({ value: values[place], ...loadOf(plan, runs, place * choicesOf(plan) + choice) })); // prettier-ignore
     // The lowest load first: the lowest rate, or the most engines.
     if (isOfEngines) loads.reverse();
     const end = loads.findIndex(({ isKept }) => !isKept);
     const last = loads.at(end === -1 ? -1 : end - 1);
     const isUnknown = loads[end]?.state === 'unknown';
-    const some = last === undefined || last.kept === last.seeds ? '' : ` (${isOfEngines ? 'on' : 'at'} ${last.value} in ${last.kept} of ${last.seeds})`; // prettier-ignore
-    const upTo = isOfEngines ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last?.value} a second`; // prettier-ignore
-    const text = end === 0 ? (isUnknown ? 'unknown, with so few programs' : 'none of these') : `${end === -1 ? 'all of these' : upTo}${some}`; // prettier-ignore
+    const share = `${last?.kept} of ${last?.seeds}`;
+    const some = last === undefined || last.kept === last.seeds ? '' : ` (${at} ${last.value} in ${share})`;
+    const upTo = isOfEngines ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last?.value} ${unit}`; // prettier-ignore
+    const reach = end === 0 ? (isUnknown ? 'unknown, with so few programs' : 'none of these') : `${end === -1 ? 'all of these' : upTo}${some}`; // prettier-ignore
+    const text = isOne ? share : reach;
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
   const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
-  const what = plan.slos.length === 0 ? 'Sustained' : `Enough for ${plan.slos.map(({ expression }) => expression).join(' and ')}`; // prettier-ignore
-  const who = plan.isExact || plan.seeds.length < 2 ? what : `${what} in most seeds`;
-  return [`${who}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
+  const objectives = plan.slos.map(({ expression }) => expression).join(' and ');
+  const what = objectives === '' ? 'Sustained' : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`;
+  const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
+  return [`${what}${most}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
 }
 
 /** The next option of a search for the number of engines that sustains a rate: a sentence. */

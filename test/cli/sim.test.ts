@@ -249,9 +249,9 @@ limits: { queuedMax: 1 }
     expect(out).not.toContain('run again');
   });
 
-  it('tells of one setting at several rates which it sustains and how to learn whether it pays, and compares no rates', async () => {
+  it('tells of one setting at several rates which it sustains, and compares no rates', async () => {
     const { out } = await sim('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', '--rate', '0.1,3', '--seed', '1,2'); // prettier-ignore
-    expect(out.split('\n\n')[0]).toMatch(/^Sustained in most seeds, with .*\n.*--policy pass-through,plas\.$/);
+    expect(out.split('\n\n')[0]).toMatch(/^Sustained in most seeds, with [^\n]*$/);
   });
 
   it('plays gaps no longer than it is told', async () => {
