@@ -44,12 +44,6 @@ export class TraceError extends Error {
   }
 }
 
-export function unreadable(file: string, error: unknown, place?: Place): TraceError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const problem = code === 'Z_BUF_ERROR' ? 'the archive ends early' : message;
-  return new TraceError('unreadable', file, place, '', problem);
-}
-
 /**
  * Longest record accepted, in bytes: eight times the longest of the public sets. A reader holds one record at a time,
  * so this bounds its memory.
@@ -129,8 +123,7 @@ export interface Piece {
 
 /**
  * The non-empty lines of a file, one at a time, whatever its size. An unreadable line yields an error in its place, and
- * the later lines still follow. Where the file cannot be read further, as when an archive is cut short, an error
- * `unreadable` is the last.
+ * the later lines still follow.
  */
 export async function* splitLines(
   file: string,
@@ -146,19 +139,14 @@ export async function* splitLines(
     number += 1;
   }
 
-  try {
-    for await (const chunk of bytes) {
-      let from = 0;
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-        held.add(chunk.subarray(from, at));
-        yield* endLine();
-        from = at + 1;
-      }
-      held.add(chunk.subarray(from));
+  for await (const chunk of bytes) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      held.add(chunk.subarray(from, at));
+      yield* endLine();
+      from = at + 1;
     }
-  } catch (error) {
-    yield unreadable(file, error, { unit: 'line', number });
-    return;
+    held.add(chunk.subarray(from));
   }
   yield* endLine();
 }
@@ -168,7 +156,7 @@ const [QUOTE, BACKSLASH, COMMA, LIST, LIST_END, OBJECT, OBJECT_END] = Buffer.fro
 /**
  * The items of a file that is one JSON list, one at a time, whatever its size. Only brackets and strings are scanned
  * here. So a malformed or over-long item is reported in its place, and the others still follow. A file that ends before
- * its list does, or cannot be read further, ends with an error.
+ * its list does ends with an error.
  */
 export async function* splitItems(
   file: string,
@@ -191,37 +179,32 @@ export async function* splitItems(
     number += 1;
   }
 
-  try {
-    for await (const chunk of bytes) {
-      let from = 0;
-      for (let at = 0; at < chunk.length && depth >= 0; at += 1) {
-        const byte = chunk[at];
-        if (inString) {
-          if (isEscaped) isEscaped = false;
-          else if (byte === BACKSLASH) isEscaped = true;
-          else if (byte === QUOTE) inString = false;
-        } else if (byte === QUOTE) inString = true;
-        else if (byte === LIST || byte === OBJECT) {
-          depth += 1;
-          // The list's own bracket, and any text before it, belong to no item.
-          if (depth === 1) from = at + 1;
-        } else if (byte === LIST_END || byte === OBJECT_END) depth -= 1;
-        const isEnd = byte === COMMA ? depth === 1 && !inString : depth === 0 && byte === LIST_END;
-        if (!isEnd) continue;
-        held.add(chunk.subarray(from, at));
-        from = at + 1;
-        yield* endItem();
-        if (depth === 0) depth = -1;
-      }
-      if (depth >= 0) held.add(chunk.subarray(from));
-      else if (chunk.subarray(from).toString().trim() !== '') {
-        yield fault('more behind the list');
-        return;
-      }
+  for await (const chunk of bytes) {
+    let from = 0;
+    for (let at = 0; at < chunk.length && depth >= 0; at += 1) {
+      const byte = chunk[at];
+      if (inString) {
+        if (isEscaped) isEscaped = false;
+        else if (byte === BACKSLASH) isEscaped = true;
+        else if (byte === QUOTE) inString = false;
+      } else if (byte === QUOTE) inString = true;
+      else if (byte === LIST || byte === OBJECT) {
+        depth += 1;
+        // The list's own bracket, and any text before it, belong to no item.
+        if (depth === 1) from = at + 1;
+      } else if (byte === LIST_END || byte === OBJECT_END) depth -= 1;
+      const isEnd = byte === COMMA ? depth === 1 && !inString : depth === 0 && byte === LIST_END;
+      if (!isEnd) continue;
+      held.add(chunk.subarray(from, at));
+      from = at + 1;
+      yield* endItem();
+      if (depth === 0) depth = -1;
     }
-  } catch (error) {
-    yield unreadable(file, error, { unit: 'item', number });
-    return;
+    if (depth >= 0) held.add(chunk.subarray(from));
+    else if (chunk.subarray(from).toString().trim() !== '') {
+      yield fault('more behind the list');
+      return;
+    }
   }
   if (depth >= 0) yield fault('the file ends before its list does');
 }

@@ -6,7 +6,6 @@ import {
   splitItems,
   splitLines,
   TraceError,
-  unreadable,
   type Piece,
   type Place,
   type TraceErrorCode,
@@ -61,20 +60,26 @@ export function oneEach<T>(
  * @throws TraceError `unreadable` when the file cannot be read at all.
  */
 export async function* readRecords(file: string): AsyncGenerator<TraceRecord | TraceError> {
-  const { isList, bytes } = await lookAt(readBytes(file)).catch((error: unknown) => {
-    throw unreadable(file, error);
-  });
   let columns: string[] | undefined;
-  let isFirst = true;
-  for await (const piece of isList ? splitItems(file, bytes) : splitLines(file, bytes)) {
-    if (piece instanceof TraceError) {
-      yield piece;
-      continue;
+  let last: Place | undefined;
+  try {
+    const { isList, bytes } = await lookAt(readBytes(file));
+    for await (const piece of isList ? splitItems(file, bytes) : splitLines(file, bytes)) {
+      if (piece instanceof TraceError) yield piece;
+      else if (last === undefined && HEADER.test(piece.text.trim())) columns = cells(piece.text);
+      else yield columns === undefined ? readJson(file, piece) : readRow(file, piece, columns);
+      if (piece.place !== undefined) last = piece.place;
     }
-    if (isFirst && HEADER.test(piece.text.trim())) columns = cells(piece.text);
-    else yield columns === undefined ? readJson(file, piece) : readRow(file, piece, columns);
-    isFirst = false;
+  } catch (error) {
+    if (last === undefined) throw unreadable(file, error);
+    yield unreadable(file, error, { ...last, number: last.number + 1 });
   }
+}
+
+function unreadable(file: string, error: unknown, place?: Place): TraceError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const problem = code === 'Z_BUF_ERROR' ? 'the archive ends early' : message;
+  return new TraceError('unreadable', file, place, '', problem);
 }
 
 /** The first line of a table: two names or more, and commas. */
