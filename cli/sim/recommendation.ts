@@ -169,11 +169,13 @@ function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly 
   return most;
 }
 
-/** A p99 that is lower by this is worth another setting. */
-const CHEAPER = 0.2;
+/** Times the default's, from which on a p99 is worth another setting. */
+const CHEAPER = 0.9;
 
 function beats({ program_seconds: { mean, p99 }, ttft_seconds: first }: Ratios, margin: number): boolean {
-  const isCheaper = [p99, first.p99].some((each) => verdictOf(each, CHEAPER) === 'sooner');
+  const isCheaper = [p99, first.p99].some(
+    (each) => verdictOf(each, margin) === 'sooner' && (each.ratio ?? 1) <= CHEAPER,
+  );
   const isWorse = [mean, p99, first.p99].some((each) => verdictOf(each, margin) === 'later');
   return verdictOf(mean, margin) === 'sooner' || (isCheaper && !isWorse);
 }
