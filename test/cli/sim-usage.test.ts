@@ -79,21 +79,14 @@ describe('maitred sim with wrong usage', () => {
   });
 
   it.each([
-    [
-      '--concurrency 2 --policy pass-through --gate 0.5 --foresight declared',
-      /--gate, --foresight: no effect under pass-through/,
-    ],
-    ['--concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
-    ['--concurrency 48', /no more than the 2 programs .* run at a time: 48/],
+    ['--workload chat --concurrency 2 --policy pass-through --gate 0.5 --foresight declared', /--gate, --foresight: no effect under pass-through/], // prettier-ignore
+    ['--workload chat --concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
+    ['--workload chat --concurrency 48', /no more than the 2 programs .* run at a time: 48/],
+    ['--trace examples/programs.jsonl --policy plas --programs 100', /recording has 24 programs: --rate or --concurr/],
   ])('says what has no effect: %s', async (line, told) => {
-    const { code, errors } = await sim('--workload', 'chat', '--programs', '2', ...line.split(' '));
+    const { code, errors } = await sim('--programs', '2', ...line.split(' '));
     expect(code).toBe(0);
     expect(errors).toEqual([expect.stringMatching(told)]);
-  });
-
-  it('says how many programs a recording has, where more are asked for', async () => {
-    const { errors } = await sim(...'--trace examples/programs.jsonl --programs 100 --policy plas'.split(' '));
-    expect(errors).toEqual([expect.stringMatching(/the recording has 24 programs: --rate or --concurrency/)]);
   });
 
   it('names each wrong key of a workload’s file on a line of its own', async () => {

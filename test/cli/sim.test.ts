@@ -195,21 +195,8 @@ admission: { window: 1, gate: 0.5 }
 limits: { queuedMax: 1 }
 `,
     );
-    const args = [
-      '--workload',
-      'chat',
-      '--concurrency',
-      '12',
-      '--programs',
-      '20',
-      '--config',
-      file,
-      '--gate',
-      '0',
-      '--policy',
-      'fcfs-window',
-    ];
-    const { settings, runs } = (await json(...args)).document;
+    const args = '--workload chat --concurrency 12 --programs 20 --gate 0 --policy fcfs-window'.split(' ');
+    const { settings, runs } = (await json(...args, '--config', file)).document;
     expect(settings.config).toMatchObject({
       policy: { firstQuantumMs: 3 },
       admission: { window: 1, gate: 0 },
@@ -225,12 +212,12 @@ limits: { queuedMax: 1 }
       'capacityTokens: 60000, window: 1, hostTokens: 5000, hostTokensPerSecond: 1000, contextTokensMax: 9000';
     const file = (more: string) => fileOf('sized.yaml', `engines: [{ url: "http://a", ${sized} }, { url: "http://b", ${sized}${more} }]\n`); // prettier-ignore
     const run = async (name: string, ...more: string[]) => {
-      const { code, errors, document } = await json('--workload', 'chat', '--concurrency', '12', '--programs', '12', '--policy', 'plas', '--config', name, '--preset', 'llama-3.1-8b-a100', ...more); // prettier-ignore
-      const { kv_tokens, host_tokens, host_gbps } = document.settings;
+      const { code, errors, document } = await json('--workload', 'chat', '--concurrency', '12', '--programs', '12', '--policy', 'plas', '--config', name, '--preset', 'llama-3.1-8b-h100', ...more); // prettier-ignore
+      const { kv_tokens, host_tokens, host_gbps, preset } = document.settings;
       const { queue_seconds, refused } = document.runs[0]!;
-      return { code, errors, kv_tokens, host_tokens, host_gbps, waited: queue_seconds.max! > 0, refused };
+      return { code, errors, preset, kv_tokens, host_tokens, host_gbps, waited: queue_seconds.max! > 0, refused };
     };
-    const all = { code: 0, errors: [], refused: {}, kv_tokens: 60_000, host_tokens: 5000, host_gbps: 0.131072, waited: true }; // prettier-ignore
+    const all = { code: 0, errors: [], refused: {}, preset: 'llama-3.1-8b-h100', kv_tokens: 60_000, host_tokens: 5000, host_gbps: 0.131072, waited: true }; // prettier-ignore
     expect(await run(file(''))).toEqual(all);
     const flags = ['--kv-tokens', '70000', '--host-tokens', '0', '--window', '64'];
     expect(await run(file(''), ...flags)).toEqual({ ...all, kv_tokens: 70_000, host_tokens: undefined, host_gbps: undefined, waited: false }); // prettier-ignore
@@ -266,12 +253,5 @@ limits: { queuedMax: 1 }
       expect(runs[0]!.makespan_seconds! / 2).toBeGreaterThan(gap);
       expect(runs[0]!.makespan_seconds! / 2).toBeLessThan(gap + 5);
     }
-  });
-
-  it('lets engines have other sizes', async () => {
-    const sizes = ['--kv-tokens', '60000', '--preset', 'llama-3.1-8b-h100'];
-    const args = ['--workload', 'coding', '--rate', '0.5', '--programs', '6', '--policy', 'pass-through', ...sizes];
-    const { settings } = (await json(...args)).document;
-    expect(settings).toMatchObject({ kv_tokens: 60_000, preset: 'llama-3.1-8b-h100' });
   });
 });
