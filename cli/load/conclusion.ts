@@ -1,5 +1,6 @@
 import { breakEvenOf } from '../../lab/index.js';
-import { isOpen, isOverloaded, keepsUp, type Played, programsToTell, rises, roundUp, sustains } from './verdict.js';
+import { programsToTell, tooFewText } from '../../loadtest/report/index.js';
+import { isOpen, isOverloaded, isTold, keepsUp, type Played, rises } from './verdict.js';
 
 /**
  * From which load on the second target is better, of those that one of both sustains; of one target, up to which load it
@@ -8,42 +9,32 @@ import { isOpen, isOverloaded, keepsUp, type Played, programsToTell, rises, roun
 export function conclusionOf(played: readonly Played[]): string[] {
   const rising = rises(played.map(({ load }) => load));
   const counsel = counselOf(played, rising);
-  const [{ document }] = played as readonly [Played];
-  if (document.ab === null) return counsel ?? (rising ? sustainedOf(played) : []);
+  const [{ load, document }] = played as readonly [Played];
+  const from = played.findIndex((one) => !isTold(one) || !one.document.targets.every(keepsUp) || one.document.slo.some(({ met }) => !met)); // prettier-ignore
+  const next = rising && counsel.length === 0 ? nextOf(played, from) : '';
+  if (document.ab === null) {
+    const isAsked = rising && (isOpen(load) || document.slo.length > 0) && (from !== 0 || counsel.length === 0);
+    const upTo = played.at(Math.max(0, from) - 1)?.verdict.place.replace(/^At |^With /, 'up to ');
+    const told = from === 0 ? 'none of these loads' : `${from === -1 ? 'all ' : counsel.length > 0 ? 'at least ' : ''}${upTo}`; // prettier-ignore
+    return [...(isAsked ? [`Sustained: ${told}.${next}`] : []), ...counsel];
+  }
   const served = played.filter((each) => each.document.targets.some(keepsUp)).map(({ verdict }) => verdict);
   const nameOf = (choice: number) => document.targets[choice]?.name ?? '';
-  return [breakEvenOf(served, nameOf, rising ? played.length : undefined).sentence, ...(counsel ?? [])];
+  const { choice, sentence } = breakEvenOf(served, nameOf, rising ? played.length : undefined);
+  // Below the lowest load less waits, and what loses here would lose there.
+  const isOpenYet = choice === 0 && from !== 0 && served.every(({ losses }) => losses.length === 0);
+  return [`${sentence}${isOpenYet ? next : ''}`, ...counsel];
 }
 
-/** The number of programs that tells of every load; undefined: all is told. */
-function counselOf(played: readonly Played[], rising: boolean): string[] | undefined {
-  const top = rising ? played.findLastIndex(sustains) : -1;
+/** The number of programs that tells of every load; none: all is told. */
+function counselOf(played: readonly Played[], rising: boolean): string[] {
   // Nothing is sustained above an overload.
-  const overload = played.findIndex(({ document }, at) => rising && at > top && isOverloaded(document));
-  const open = played.slice(0, overload === -1 ? undefined : overload).flatMap(({ load, document }, at) => {
-    const isBelied = at < top && isOverloaded(document);
-    const twice = roundUp((2 * Math.max(...document.targets.map(({ programs }) => programs))) / document.runs);
-    const programs = Math.max(programsToTell(load, document), isBelied ? twice : 0);
-    return programs > 0 ? [{ programs, value: load.value }] : [];
-  });
-  if (open.length === 0) return undefined;
-  const most = Math.max(...open.map(({ programs }) => programs));
-  const values = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(open.map(({ value }) => String(value)));
-  const limit = played[0]?.load.options.durationMs === Infinity ? '' : ', and no --duration';
-  return [`Too few programs to tell whether ${values} a second can be sustained: use --programs ${most}${limit}.`];
-}
-
-function sustainedOf(played: readonly Played[]): string[] {
-  const [first] = played as [Played];
-  if (!isOpen(first.load) && first.document.slo.length === 0) return [];
-  const from = played.findIndex(({ document: { targets, slo } }) => !targets.every(keepsUp) || slo.some(({ met }) => !met)); // prettier-ignore
-  const upTo = (at: number) => (played.at(at)?.verdict.place ?? '').replace(/^At |^With /, 'up to ');
-  const told = from === -1 ? `all ${upTo(-1)}` : from === 0 ? 'none of these loads' : upTo(from - 1);
-  const values = played.map(({ load }) => load.value ?? 0);
-  const at = from === -1 ? played.length : from;
-  const [low = 0, high = 0] = [(values[0] ?? 0) / BEYOND, ...values, BEYOND * (values.at(-1) ?? 0)].slice(at);
-  const isTold = high > FAR * low && played[at]?.document.targets.every(({ completed }) => completed > 0) !== false;
-  return [`Sustained: ${told}.${isTold ? tryText(low, high, isOpen(first.load)) : ''}`];
+  const overload = rising ? played.findIndex(({ document }) => isOverloaded(document)) : -1;
+  const open = played.slice(0, overload === -1 ? undefined : overload).filter((one) => !isTold(one));
+  if (open.length === 0) return [];
+  const rates = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(open.map(({ load }) => String(load.value))); // prettier-ignore
+  const programs = Math.max(...open.map(({ document }) => programsToTell(document.targets)));
+  return [tooFewText(rates, programs, open[0]?.document.settings['duration_seconds'])];
 }
 
 /** How far beyond the loads that were tried to look on. */
@@ -51,8 +42,13 @@ const BEYOND = 4;
 /** How far apart to look between those that were tried. */
 const FAR = 1.5;
 
-function tryText(low: number, high: number, isRate: boolean): string {
-  const round = (value: number) => (isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value)));
-  const [from, to] = [round(low), round(high)];
-  return to - from > Number(!isRate) ? ` Try --${isRate ? 'rate' : 'concurrency'} ${from}..${to}.` : '';
+/** The loads between which to look on: around the first that is not sustained, or above all. */
+function nextOf(played: readonly Played[], from: number): string {
+  const values = played.map(({ load }) => load.value ?? 0);
+  const at = from === -1 ? played.length : from;
+  const [low = 0, high = 0] = [(values[0] ?? 0) / BEYOND, ...values, BEYOND * (values.at(-1) ?? 0)].slice(at);
+  if (high <= FAR * low || played[at]?.document.targets.some(({ completed }) => completed === 0)) return '';
+  const isRate = played.every(({ load }) => isOpen(load));
+  const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore
+  return last - first > Number(!isRate) ? ` Try --${isRate ? 'rate' : 'concurrency'} ${first}..${last}.` : '';
 }

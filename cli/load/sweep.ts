@@ -1,20 +1,11 @@
 import { gridLines, intervalText } from '../../lab/index.js';
+import { RUNS, SHORT_MS } from '../../loadtest/index.js';
 import { figureGrid, sloName, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import {
-  aboveOverloadOf,
-  beliedOf,
-  isOpen,
-  isOverloaded,
-  keepsUp,
-  type Played,
-  rises,
-  sustains,
-  verdictOf,
-} from './verdict.js';
+import { isOpen, isOverloaded, isTold, keepsUp, type Played, rises, verdictOf } from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -27,10 +18,9 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   const { json, out, err } = first.report;
   const screen = json === '-' ? err : out;
   screen.write(plain(`${first.title}\n\n`));
+  err.write(timeText(loads));
   const documents: LoadDocument[] = [];
   const played: Played[] = [];
-  // From the first overload on: a load above that is sustained belies it, otherwise it holds for those above.
-  const held: Played[] = [];
   const tell = (sentences: readonly string[]) => screen.write(plain(sentences.map((each) => `${each}\n`).join('')));
   let fault: unknown;
   for (const load of loads) {
@@ -44,18 +34,17 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     }
     documents.push(document);
     if (!document.complete) break;
-    const one = { load, document, verdict: verdictOf(load, document) };
+    const overload = rises(loads) ? played.find((each) => isOverloaded(each.document)) : undefined;
+    const one = { load, document, verdict: verdictOf(load, document, overload?.load) };
     played.push(one);
-    if (rises(loads) && !sustains(one) && (held.length > 0 || isOverloaded(document))) held.push(one);
-    else tell([...held.splice(0).map(beliedOf), one.verdict.sentence]);
+    tell([one.verdict.sentence]);
     const gone = document.targets.find(({ gone_after_seconds: seconds }) => typeof seconds === 'number');
     if (gone === undefined) continue;
     // Further loads would measure how fast calls fail.
     fault = new Error(`${load.place}: ${gone.url} went away`);
     break;
   }
-  tell(held.map((one) => aboveOverloadOf(one, held[0])));
-  tell(slosOf(played, held));
+  tell(slosOf(played));
   if (documents.length > 0) {
     const complete = played.length === loads.length;
     const textOf = (width: number) => textFor(first, documents, played, complete, width);
@@ -65,19 +54,32 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   return documents;
 }
 
-/** Under which loads each objective was met, with its figures. @param overloaded those at and above an overload */
-function slosOf(played: readonly Played[], overloaded: readonly Played[]): string[] {
+/** Time of a whole sweep that nobody needs to be told of. */
+const PATIENCE_MS = 120_000;
+
+/** Tells how long programs arrive under all loads together, if that is long and known. */
+function timeText(loads: readonly Load[]): string {
+  const ms = loads.reduce((sum, { options: { arrivals, maxPrograms, durationMs, timeScale, runs, targets } }) => {
+    const one = arrivals.type === 'open' ? Math.min((1000 * maxPrograms) / arrivals.ratePerSecond / timeScale, durationMs) : 0; // prettier-ignore
+    return sum + one * (runs ?? (targets.length > 1 && one <= SHORT_MS ? RUNS : 1));
+  }, 0);
+  return ms < PATIENCE_MS ? '' : `These ${loads.length} loads take about ${Math.ceil(ms / 60_000)} min.\n`;
+}
+
+const PERHAPS = 'met but perhaps not sustained';
+
+/** Under which loads each objective was met, with its figures. */
+function slosOf(played: readonly Played[]): string[] {
   const [first] = played;
   if (first === undefined) return [];
   const where = (texts: readonly string[]) => isOpen(first.load) ? `at ${listed(texts)} a second` : `with ${listed(texts)} at a time`; // prettier-ignore
   return first.document.slo.map((slo, at) => {
-    const results = { met: [] as string[], 'met but not sustained': [] as string[], missed: [] as string[] };
+    const results: Record<string, string[]> = { met: [], [PERHAPS]: [], 'met but not sustained': [], missed: [] };
     for (const one of played) {
       const { met = false, value = null } = one.document.slo[at] ?? {};
       const own = one.document.targets.filter(({ name }) => slo.target === null || name === slo.target);
-      const isSustained = !overloaded.includes(one) && own.every(keepsUp);
-      const word = !met ? 'missed' : isSustained ? 'met' : 'met but not sustained';
-      results[word].push(`${one.load.value} (${value === null ? 'not measured' : number(value)})`);
+      const kept = !own.every(keepsUp) ? 'met but not sustained' : isTold(one) ? 'met' : PERHAPS;
+      results[met ? kept : 'missed']?.push(`${one.load.value} (${value === null ? 'not measured' : number(value)})`);
     }
     const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${where(texts)}`])); // prettier-ignore
     return `${sloName(slo, first.document.ab !== null)}: ${told.join('; ')}.`;

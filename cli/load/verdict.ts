@@ -1,5 +1,5 @@
 import { isRising, p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { KEEPS_UP_PROGRAMS_MIN, moreToTell, type LoadDocument } from '../../loadtest/report/index.js';
+import { isSlowed, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js';
 import { number } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
@@ -9,11 +9,12 @@ export interface Played {
   readonly verdict: PlaceVerdict;
 }
 
-export function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
+/** @param overload a lower load that was too much */
+export function verdictOf(load: Load, document: LoadDocument, overload?: Load): PlaceVerdict {
   const { place, report } = load;
   const { ab } = document;
   return ab === null
-    ? { place, better: [], prices: [], losses: [], sentence: `${place}: ${singleText(load, document)}.` }
+    ? { place, better: [], prices: [], losses: [], sentence: `${place}: ${singleText(load, document, overload)}.` }
     : placeVerdict(place, triedOf(document, ab), { margin: report.margin, repeated: 'runs', isExact: false });
 }
 
@@ -36,33 +37,20 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
 }
 
 /** Whether one target kept up, where loads are rates, and its figures. */
-function singleText(load: Load, document: LoadDocument): string {
+function singleText(load: Load, document: LoadDocument, overload?: Load): string {
   const [target] = document.targets;
-  if (isOverloaded(document)) {
-    return `overloaded, ${endedOf(document)}`;
-  }
+  const ended = `${number(target?.programs_per_second ?? null)} programs a second ended`;
+  if (isOverloaded(document)) return `overloaded, ${ended}`;
   if (target === undefined || target.completed === 0) return 'no program completed';
   if (!isOpen(load)) return figuresOf(target);
-  const { arrivals_seconds: lasted, alone_seconds: alone } = target;
-  if (moreToTell(target) !== undefined)
-    return `too few programs to tell: they arrived for ${number(lasted)} s, and one alone takes ${number(alone)} s; ${figuresOf(target)}`;
-  if (programsToTell(load, document) > 0) return `too few programs to tell; ${figuresOf(target)}`;
+  const isFew = programsToTell(document.targets) > 0;
+  if (isFew && overload !== undefined) return `overloaded, as ${overload.value} a second is; ${ended}`;
+  const { arrivals_seconds: lasted, alone_seconds: alone, program_seconds: program } = target;
+  const one = isSlowed(target) ? `takes ${number(program.mean)} s under it` : `alone takes ${number(alone)} s`;
+  const short = moreToTell(target) === undefined ? '' : `: they arrived for ${number(lasted)} s, and one ${one}`;
+  if (isFew) return `too few programs to tell${short}; ${figuresOf(target)}`;
   return `${keepsUp(target) ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
 }
-
-/** Room for chance: programs of another run take longer, or arrive sooner. */
-const AMPLE = 1.25;
-
-/** Programs of a run that would tell whether a rate is sustained; 0: these do. */
-export function programsToTell(load: Load, { targets, runs }: LoadDocument): number {
-  if (!isOpen(load)) return 0;
-  const short = targets.map((target) => ((moreToTell(target) ?? 0) * AMPLE * target.programs) / runs);
-  const isFew = targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
-  const most = roundUp(Math.max(...short));
-  return most === 0 && !isFew ? 0 : Math.max(KEEPS_UP_PROGRAMS_MIN, most);
-}
-
-export const roundUp = (programs: number): number => Math.ceil(programs / 10) * 10;
 
 function figuresOf(target: LoadDocument['targets'][number]): string {
   const { program_seconds: program, ttft_seconds: first, failed } = target;
@@ -76,8 +64,7 @@ function figuresOf(target: LoadDocument['targets'][number]): string {
 
 export const isOverloaded = ({ targets }: LoadDocument): boolean =>
   targets.every(({ queue_grew }) => queue_grew === true);
-const isTold = ({ load, document }: Played): boolean => programsToTell(load, document) === 0;
-export const sustains = (one: Played): boolean => isTold(one) && one.document.targets.some(keepsUp);
+export const isTold = ({ load, document }: Played): boolean => !isOpen(load) || programsToTell(document.targets) === 0;
 export const rises = (loads: readonly Load[]): boolean => isRising(loads.map(({ value }) => value ?? 0));
 export const isOpen = ({ options }: Load): boolean => options.arrivals.type === 'open';
 
@@ -86,20 +73,3 @@ const FAILED_SHARE_MAX = 0.01;
 
 export const keepsUp = ({ queue_grew, programs, completed, failed }: LoadDocument['targets'][number]): boolean =>
   queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;
-
-const endedOf = ({ targets: [target] }: LoadDocument): string =>
-  `${number(target?.programs_per_second ?? null)} programs a second ended`;
-
-/** The sentence on a load at or above an overload, where a higher load is sustained. */
-export function beliedOf({ document, verdict: { place, sentence } }: Played): string {
-  if (!isOverloaded(document)) return sentence;
-  const figures = document.ab === null ? document.targets.map((target) => `; ${figuresOf(target)}`).join('') : '';
-  return `${place}: too few programs to tell: the queue grew, but not under a higher load${figures}.`;
-}
-
-/** The sentence on a load at or above an overload, where no higher load is sustained. */
-export function aboveOverloadOf(one: Played, overload: Played | undefined): string {
-  const { place, sentence } = one.verdict;
-  if (one.document.ab !== null || isTold(one)) return sentence;
-  return `${place}: overloaded, as ${overload?.load.value} a second is; ${endedOf(one.document)}.`;
-}

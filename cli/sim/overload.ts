@@ -1,5 +1,5 @@
 import { hasFewWaits } from '../../lab/index.js';
-import { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell, resultOf } from '../../loadtest/report/index.js';
+import { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell, resultOf } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { AXES, type Values } from './axes.js';
 import type { Plan } from './plan.js';
@@ -9,11 +9,6 @@ import type { RunReport } from './worker.js';
 const ENGINE_WAITS = 0.05;
 /** Share of the seeds that must agree. Where fewer do, the load is about the most that a setting sustains. */
 const AGREEING = 0.75;
-
-/** Times of a program, under the load, for which others must arrive: engines that still fill look overloaded before. */
-const FILLS = 8;
-/** A mean slowdown that no filling explains. */
-const CLEAR = 4;
 
 /** In which seeds a variant is overloaded, by the rule of load tests, and in which not; whether that tells, and whether it is enough. */
 export function loadOf({ variants, slos }: Plan, runs: readonly RunReport[], variant: number) {

@@ -14,7 +14,7 @@ import { counted, integer, leftAligned, number, percent } from '../../text/index
 import type { LoadDocument } from './document.js';
 import { isLossy, type Compared } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
-import { type TargetReport, cachedShare } from './target.js';
+import { cachedShare, isSlowed, moreToTell, programsToTell, type TargetReport } from './target.js';
 import { ERROR_CLASSES } from '../load.js';
 
 /** Parts of a document that its summary reads. */
@@ -68,11 +68,18 @@ function headOf({ targets }: Summarized): string[] {
   });
 }
 
+/** Asks for the programs that would tell whether rates can be sustained. @param duration bound of the arrivals, if there is one */
+export const tooFewText = (rates: string, programs: number, duration?: unknown): string =>
+  `Too few programs to tell whether ${rates} a second can be sustained: run again with --programs ${programs}${typeof duration === 'number' ? ', and no --duration' : ''}.`;
+
 const PASS_THROUGH: PolicyName = 'pass-through';
 
 /** Questions that the load leaves open, and the load that would answer them. */
 export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
-  const { rate_per_second: rate, arrivals, concurrency } = settings;
+  const { rate_per_second: rate, arrivals, concurrency, duration_seconds: duration } = settings;
+  const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && moreToTell(target) !== undefined); // prettier-ignore
+  // A higher load would tell no more.
+  if (typeof rate === 'number' && isShort) return [tooFewText(number(rate), programsToTell(targets), duration)];
   const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
     if (queue_grew !== true) return [];
     const ended = typeof rate === 'number' && programs_per_second !== null ? number(programs_per_second) : undefined;

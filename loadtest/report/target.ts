@@ -17,6 +17,11 @@ export const KEEPS_UP_PROGRAMS_MIN = 80;
 
 /** Mean programs' times alone for which programs must arrive: in fewer, late ones grow in number under any load. */
 const SPANS_MIN = 5;
+/** The same in their times under the load, where it slows them: engines that still fill may yet be overloaded. */
+export const FILLS = 8;
+const FILLING = 1.5;
+/** A mean slowdown that no filling explains. */
+export const CLEAR = 4;
 /** Least share of programs' times that is queueing, or mean slowdown, without which nothing is overloaded. */
 const QUEUE_SHARE = 0.05;
 const SLOWED = 2;
@@ -27,22 +32,38 @@ export type LoadSigns = Readonly<
     Record<'program_seconds' | 'program_queue_seconds' | 'slowdown', Distribution>
 >;
 
+type Spans = Pick<LoadSigns, 'arrivals_seconds' | 'alone_seconds'> & Partial<Pick<LoadSigns, 'program_seconds' | 'slowdown'>>; // prettier-ignore
+
+export const isSlowed = ({ slowdown }: Spans): boolean => (slowdown?.mean ?? 0) >= FILLING;
+
 /** How many times as many programs would tell whether the queue grows; undefined: these do, or nothing is known. */
-export function moreToTell({
-  arrivals_seconds: lasted,
-  alone_seconds: alone,
-}: Pick<LoadSigns, 'arrivals_seconds' | 'alone_seconds'>): number | undefined {
-  // prettier-ignore
-  if (lasted === null || alone === null || lasted >= SPANS_MIN * alone) return undefined;
-  return (SPANS_MIN * alone) / lasted;
+export function moreToTell(spans: Spans): number | undefined {
+  const { arrivals_seconds: lasted, alone_seconds: alone, program_seconds: program } = spans;
+  if (lasted === null || alone === null) return undefined;
+  const needed = Math.max(SPANS_MIN * alone, isSlowed(spans) ? FILLS * (program?.mean ?? 0) : 0);
+  return lasted >= needed ? undefined : needed / lasted;
 }
 
 /** Whether a queue that seems to grow is an overload; null: programs arrived for too short a time. */
 export function isOverload(grew: boolean | null, signs: LoadSigns): boolean | null {
-  if (grew === null || moreToTell(signs) !== undefined) return null;
-  const { program_seconds: program, program_queue_seconds: queue, slowdown } = signs;
+  const { arrivals_seconds, alone_seconds, program_seconds: program, program_queue_seconds: queue, slowdown } = signs;
   // An engine that reports no queue shows it as a slowdown.
-  return grew && ((queue.mean ?? 0) >= QUEUE_SHARE * (program.mean ?? 0) || (slowdown.mean ?? Infinity) >= SLOWED);
+  const isOver = grew && ((queue.mean ?? 0) >= QUEUE_SHARE * (program.mean ?? 0) || (slowdown.mean ?? Infinity) >= SLOWED); // prettier-ignore
+  const isClear = isOver === true && (slowdown.mean ?? 0) >= CLEAR;
+  return moreToTell(isClear ? { arrivals_seconds, alone_seconds } : signs) === undefined ? isOver : null;
+}
+
+/** Room for chance: programs of another run take longer, or arrive sooner; and for engines that go on filling. */
+const AMPLE = 1.25;
+const FILLING_ON = 2;
+
+/** Programs of a run that would tell whether targets sustain a rate; 0: these do. */
+export function programsToTell(targets: readonly TargetReport[]): number {
+  const open = targets.filter(({ queue_grew }) => queue_grew !== true);
+  const short = open.map((target) => ((moreToTell(target) ?? 0) * (isSlowed(target) ? FILLING_ON : AMPLE) * target.programs) / target.by_run.length); // prettier-ignore
+  const isFew = targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
+  const most = 10 * Math.ceil(Math.max(0, ...short) / 10);
+  return most === 0 && !isFew ? 0 : Math.max(KEEPS_UP_PROGRAMS_MIN, most);
 }
 
 interface RunSamples {

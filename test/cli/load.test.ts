@@ -210,7 +210,7 @@ describe('a wrong command line', () => {
     async (rate) => {
       const { code, errors } = await refused(...HERE.split(' '), '--rate', rate);
       expect(code).toBe(2);
-      expect(errors).toEqual([expect.stringMatching(/cannot be reached: connection refused$/)]);
+      expect(errors.at(-1)).toMatch(/cannot be reached: connection refused$/);
     },
   );
 });

@@ -133,9 +133,11 @@ describe('a queue that seems to grow', () => {
     ['of arrivals that were too short', true, signs(8.6, 5.3, 0.0000333, 1.32), null],
     ['of arrivals that were too short, although programs wait', true, signs(8.6, 40, 30, 10), null],
     ['without waits, of programs that are hardly slowed', true, signs(60, 5.3, 0.0000333, 1.32), false],
-    ['with waits', true, signs(60, 8, 2, 1.9), true],
+    ['with waits', true, signs(64, 8, 2, 1.9), true],
+    ['with waits, of arrivals during which engines may still fill', true, signs(60, 8, 2, 1.9), null],
     ['at an engine that reports no waits', true, signs(60, 20, null, 5), true],
-    ['but does not', false, signs(60, 20, 10, 5), false],
+    ['but does not', false, signs(160, 20, 10, 5), false],
+    ['but does not, at engines that may still fill', false, signs(50, 9.96, 2.65, 2.04), null],
     ['of too few programs', null, signs(60, 20, 10, 5), null],
   ])('%s: %s', (_, grew, given, verdict) => {
     expect(isOverload(grew, given)).toBe(verdict);
@@ -143,22 +145,30 @@ describe('a queue that seems to grow', () => {
 });
 
 describe('advice on overload', () => {
-  const adviceFor = (arrivals: object) =>
-    advice({
-      settings: arrivals,
-      targets: [{ name: 'A', queue_grew: true, programs_per_second: 0.17, policy: 'pass-through' }],
-    } as unknown as LoadDocument);
+  const grown = { name: 'A', queue_grew: true, programs_per_second: 0.17, policy: 'pass-through' };
+  const slowed = {
+    ...{ queue_grew: null, programs: 80, by_run: [{}], queue_seconds: { count: 1, max: 0 } },
+    ...{ arrivals_seconds: 50, alone_seconds: 4.9, slowdown: { mean: 2.04 }, program_seconds: { mean: 9.96 } },
+  };
 
   it.each([
     [
       { rate_per_second: 0.8, arrivals: 'open' },
+      grown,
       'Overloaded: 0.8 programs a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs; try --rate below 0.17.',
     ],
     [
       { rate_per_second: null, arrivals: 'trace' },
+      grown,
       'Overloaded: the queue kept growing, so times grow with the number of programs; try a lower --trace-speed.',
     ],
-  ])('of %j', (arrivals, told) => {
-    expect(adviceFor(arrivals)).toEqual([told]);
+    // And no higher load, although no call waited.
+    [
+      { rate_per_second: 1.6 },
+      slowed,
+      'Too few programs to tell whether 1.6 a second can be sustained: run again with --programs 260.',
+    ],
+  ])('of %j', (settings, target, told) => {
+    expect(advice({ settings, targets: [target] } as unknown as LoadDocument)).toEqual([told]);
   });
 });
