@@ -64,8 +64,8 @@ export function statusOf(
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const counts = `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up${starting > 0 ? `, ${starting} starting` : ''}${onProbation > 0 ? `, ${onProbation} on probation` : ''}`; // prettier-ignore
-  // Those of models that are awaited wait as well.
-  const mayWait = down.length > 0 || fleet.awaited.size > 0;
+  // Models of an engine that was never up are known only where the configuration names them.
+  const mayWait = fleet.awaited.size > 0 || [...down, ...inState('starting')].some(({ models }) => models.length > 0);
   const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const failures = failuresInWords(totals, 'service');

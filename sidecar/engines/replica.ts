@@ -88,6 +88,7 @@ export class Replica {
     this.pool = new Pool(url.origin, { pipelining: 1, allowH2: false, ...connectionOf(config, connectMs) });
     const { setTimer } = ports;
     this.#prober = new Prober(this, { timeoutMs: settings.health.timeoutMs, connectMs, setTimer });
+    this.#expect();
     this.#probeNow();
   }
 
@@ -97,6 +98,7 @@ export class Replica {
     if (config.models) this.models = configuredModels(config.models, this.models);
     this.config = config;
     this.#epoch += 1;
+    if (!isServing(this) && this.state !== 'draining') this.#expect();
     this.#probeNow();
   }
 
@@ -105,6 +107,7 @@ export class Replica {
     this.removing = false;
     this.#setbacks = 0;
     this.#enter('starting');
+    this.#expect();
     this.#probeNow();
   }
 
@@ -316,6 +319,13 @@ export class Replica {
     if (isServing(this)) this.#eject(reason);
     else this.#unhealthy(reason);
     if (this.trouble !== undefined) this.trouble = { ...this.trouble, isStuck: true };
+  }
+
+  /** Calls may wait for its models until it is up. */
+  #expect(): void {
+    if (this.models.size === 0) return;
+    this.#isKnown = true;
+    this.ports.emit({ ...joined(this), down: true });
   }
 
   #announce(): void {

@@ -215,7 +215,11 @@ it('names engines out of service, and what helps those that are down', () => {
   expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: restart or start e0, or correct the url\. Also: maitred engines undrain e1\.$/); // prettier-ignore
   expect(told('down', 'up')).toContain('e0 is down. Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
   expect(told('drained', 'draining')).toContain(' 0 of 2 engines up: new calls fail at once. No call waits.');
-  expect(told('drained', 'starting')).toContain(' 0 of 2 engines up, 1 starting. ');
+  expect(told('drained', 'starting')).toContain(
+    ' 0 of 2 engines up, 1 starting: a call fails after 30 s without one. ',
+  );
+  const unknown = { id: 'e', state: 'down', models: [], in_flight: 0, text: '' };
+  expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
   expect(told('up', 'drained', 'draining')).toBe('e1 is drained. e2 is draining. 1 of 3 engines up. No call waits.');
 });
 
@@ -232,7 +236,7 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   const told = (ageSeconds: number, state = 'up') => {
     const last = Date.now() / 1000 - ageSeconds;
     const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99 }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last }]; // prettier-ignore
-    const engines = [{ id: 'e', state, in_flight: 0, text: '' }];
+    const engines = [{ id: 'e', state, models: [], in_flight: 0, text: '' }];
     return statusWith({ engines, totals: { calls: 99, failed, window_seconds: 300, shadow: null } });
   };
   const text = '1 engine up. 10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';

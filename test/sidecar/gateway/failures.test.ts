@@ -6,6 +6,7 @@ import { BROKEN, QUICK, ejections, poisoned, say, says, states } from './misbeha
 import {
   begun,
   DONE_EVENT,
+  MODEL,
   STREAM,
   TEXT_EVENT,
   completion,
@@ -229,6 +230,15 @@ describe('when all engines are gone', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(195);
     expect(got.text).toMatch(/No engine is ready \([^()]+: connection (refused|reset)\)\./);
     expect((await all.chat({ model: 'never-seen' })).status).toBe(404);
+  });
+
+  it('a call waits also for an engine that was never up, if the configuration names its models', async () => {
+    const engine = await fakeEngine();
+    await engine.close();
+    const { chat, waiting } = await world([engine], { engine: { models: [MODEL] }, timeouts: { noEngineMs: 200 } });
+    const call = chat();
+    await until(async () => (await waiting()) === 1);
+    expect(refusal(await call)).toEqual([503, 'no_engine']);
   });
 
   it('a call for a model whose engines are drained hears that at once, and which they are', async () => {
