@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { errors, type Dispatcher } from 'undici';
+import { reasonOf } from '../text/index.js';
 import { newAnswer, type Answer, type LoadApi, isObject, objectIn } from './apis/api.js';
 import { GatewayWords } from './gateway-words.js';
 import type { ErrorClass } from './load.js';
@@ -108,8 +109,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     // undici reports a malformed answer as an error too; the connection is not at fault.
     if (isNotHttp(error)) this.#settle('wrong_content', `not HTTP: ${error.message}`);
-    else if (this.#status !== 0) this.#settle('broken_stream', reasonOf(error));
-    else this.#settle(isTls(error) ? 'tls' : 'unreachable', reasonOf(error));
+    else if (this.#status !== 0) this.#settle('broken_stream', short(reasonOf(error)));
+    else this.#settle(isTls(error) ? 'tls' : 'unreachable', short(reasonOf(error)));
   }
 
   #event({ event, data }: EventSourceMessage): void {
@@ -183,14 +184,6 @@ export const isNotHttp = (error: Error): boolean => error instanceof errors.HTTP
 export function isTls(error: Error): boolean {
   const { code, cause } = error as NodeJS.ErrnoException;
   return TLS_CODES.test(code ?? '') || (cause instanceof Error && isTls(cause));
-}
-
-/** If all addresses of a name refuse, Node hides the reasons in a list. */
-export function reasonOf(error: Error): string {
-  if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return 'connection refused';
-  const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
-  if (error.message === '' || inner instanceof Error) return inner instanceof Error ? reasonOf(inner) : error.name;
-  return short(error.message);
 }
 
 /** The message of an error's body, in the APIs' shapes. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { reasonOf } from '../text/index.js';
 import { type Ask, countOf, isObject, listOf, objectIn, objectOf, textOf } from './apis/api.js';
 import { measureAlone, calibrate, type Prober } from './calibrate.js';
-import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
+import { errorMessage, isNotHttp, isTls, short, type Outcome } from './exchange.js';
 import { LoadError, type LoadOptions } from './load.js';
 import type { Target } from './target.js';
 
@@ -132,16 +133,9 @@ async function serverOf(target: Target, owner: string, timeoutMs: number, signal
 
 function connectionError({ url }: Target, error: Error, timeoutMs: number): LoadError {
   if (error.name === 'TimeoutError') return new LoadError(`${url} did not answer within ${timeoutMs} ms`);
-  if (isTls(error)) return new LoadError(`${url}: no safe connection: ${tlsReasonOf(error)}`);
+  if (isTls(error)) return new LoadError(`${url}: no safe connection: ${reasonOf(error)}`);
   if (isNotHttp(error)) return new LoadError(`${url} does not speak HTTP: ${reasonOf(error)}`);
   return new LoadError(`${url} cannot be reached: ${reasonOf(error)}`);
-}
-
-/** OpenSSL's reason comes among codes and source locations, which help nobody. */
-function tlsReasonOf(error: Error): string {
-  const reason = /:SSL routines:[^:]*:([^:]+)/.exec(reasonOf(error))?.[1] ?? reasonOf(error);
-  // OpenSSL's message for an answer that is not a TLS record.
-  return /wrong version number/i.test(reason) ? `${reason}; it seems to speak http` : reason;
 }
 
 const unauthorized = ({ url }: Target, status: number): LoadError =>

@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { reasonOf } from '../text/index.js';
 import type { LoadApi } from './apis/api.js';
 import { APIS, type ApiName } from './apis/index.js';
 import { Exchange, type Outcome } from './exchange.js';
@@ -154,7 +155,7 @@ export async function privateLookup({ origin, hostname }: URL): Promise<LookupFu
     isIP(host) > 0
       ? [{ address: host, family: isIP(host) }]
       : await lookup(host, { all: true }).catch((error: unknown) => {
-          throw new LoadError(`${origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
+          throw new LoadError(`${origin} cannot be reached: ${reasonOf(error)}`);
         });
   const foreign = found.find(({ address }) => !isPrivate(address))?.address;
   const named = foreign === undefined || foreign === host ? '' : ` (${foreign})`;

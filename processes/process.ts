@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '../sidecar/errors.js';
 
 const STDERR_KEPT = 2000;
 /** Time for an interrupted command to report its measurements. */
@@ -119,12 +120,6 @@ export async function get(url: string): Promise<string> {
   });
   if (!response.ok) throw new Error(`${url} answers ${response.status}`);
   return response.text();
-}
-
-/** `fetch` hides the reason of its failure in a cause. */
-function reasonOf(error: unknown): string {
-  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return reason instanceof Error ? reason.message : String(reason);
 }
 
 /** Polls until nothing is missing. @throws Error that names the missing part after 30 seconds */

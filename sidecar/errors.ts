@@ -55,23 +55,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Errors whose message says no more than its code and the engine's address. */
-export const PLAIN: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  ETIMEDOUT: 'connection timed out',
-  EAI_AGAIN: 'host not resolved',
-  EHOSTUNREACH: 'host unreachable',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS there: is it http://?',
-  ENOTFOUND: 'host not found',
-};
-
-/** One line about an error; some of Node's have a code and no message. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code, message, name }: NodeJS.ErrnoException = error;
-  return PLAIN[code ?? ''] ?? (message || (code ?? name));
-}
+export { PLAIN, reasonOf } from '../text/index.js';
 
 /** An error of the table, with a message for the client and, if known, the invalid request field. */
 export class GatewayError extends Error {

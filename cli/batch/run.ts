@@ -9,7 +9,7 @@ import { Results, type Paths } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError, fileFault } from '../../sidecar/config/index.js';
-import { counted } from '../../text/index.js';
+import { counted, reasonOf } from '../../text/index.js';
 import { messageIn } from '../admin.js';
 import { complain } from '../complain.js';
 import { Interrupted } from '../signals.js';
@@ -67,7 +67,7 @@ export async function runBatch(
       return undefined;
     }
     const nowMs = performance.now();
-    if (awaySinceMs === Infinity) complain(`${target} is away, and is asked again: ${answer.message}`);
+    if (awaySinceMs === Infinity) complain(`${target} is away, and is asked again: ${reasonOf(answer)}`);
     awaySinceMs = Math.min(awaySinceMs, nowMs);
     if (nowMs - awaySinceMs < AWAY_MS) return { status: 503, body: Buffer.from(answer.message), isBusy: true };
     failed(new Error(`${target} has been away for ${AWAY_MS / 1000} s; --resume goes on`));
@@ -146,7 +146,8 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');
-    throw unusable(target, (error as Error).message);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === undefined ? unusable(target, message) : fileFault(target, `cannot be reached: ${reasonOf(error)}`);
   }
 }
 
@@ -197,9 +198,8 @@ async function send(agent: Agent, target: string, { url, headers, body, id }: Li
     });
     return { status, body: Buffer.from(await answer.arrayBuffer()), isBusy: status === 429 || status === 503 };
   } catch (error) {
-    const { code = '', message: reason } = error as NodeJS.ErrnoException;
-    if (AWAY.has(code)) return error as Error;
-    const message = `The server did not answer: ${reason}`;
+    if (AWAY.has((error as NodeJS.ErrnoException).code ?? '')) return error as Error;
+    const message = `The server did not answer: ${reasonOf(error)}`;
     return { status: 502, body: Buffer.from(JSON.stringify({ error: { message } })), isBusy: false };
   }
 }

@@ -46,7 +46,7 @@ describe('maitred batch run', () => {
     const { out, batch } = await stage();
     const { url } = await world([]);
     const at = async (target: string) => (await batch('--target', target)).errors[0];
-    expect(await at('http://127.0.0.1:9')).toContain('http://127.0.0.1:9: cannot be used');
+    expect(await at('http://127.0.0.1:9')).toContain('http://127.0.0.1:9: cannot be reached: connection refused');
     expect(await at(`${url}/v1/chat`)).toContain(`answers 403 at ${url}/v1/chat/v1/models: This path is`);
     expect(existsSync(out)).toBe(false);
   });

@@ -161,8 +161,8 @@ describe('a target that is not fit for a run', () => {
     ['is not on this machine', 'http://8.8.8.8'],
     ['is not on this machine', 'http://[2001:4860:4860::8888]'],
     ['cannot be reached: connection refused', async () => `http://127.0.0.1:${await freePort()}`],
-    ['cannot be reached: getaddrinfo', 'http://no-such-host.invalid'],
-    ['no safe connection', async () => (await engine()).url.replace('http', 'https')],
+    ['cannot be reached: host not ', 'http://no-such-host.invalid'],
+    ['no safe connection: no TLS there: is it http://?', async () => (await engine()).url.replace('http', 'https')],
     ['answers HTML', () => listening({ 'content-type': 'text/html' }, '<!doctype html>Hello')],
     ['lists no model', () => listening({}, '{"object":"list","data":[]}')],
   ])('%s: %s', async (why, target) => {
