@@ -36,8 +36,8 @@ export const ENDED = ': the search ended, as it tries no more values.';
 /** The end of a sentence after a search over numbers at a time that found no gain, as far as its programs allow. */
 export const more = (plan: Plan): string => `more at a time need more programs: run again with --programs ${programsAbove(plan)}.`; // prettier-ignore
 
-/** Programs with which a search tries more at a time than the most of these. */
-export const programsAbove = (plan: Plan): number => MORE * Math.max(...(plan.lists.concurrency ?? [1]));
+/** Programs with which a search tries more at a time than the most of these, if loads are such numbers. */
+export const programsAbove = ({ lists: { concurrency } }: Plan) => concurrency && MORE * Math.max(...concurrency);
 const MORE = 32;
 
 /** The question that these runs leave open, and the option that answers it, as a sentence: at most one. */

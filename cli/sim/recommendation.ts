@@ -19,6 +19,8 @@ export interface Recommendation {
   readonly choice: number;
 }
 
+type Lines = readonly (string | undefined)[];
+
 /**
  * The setting under which programs are fastest, if any is certainly better than the first; in several circumstances,
  * what is best in each, after the answer. Undefined where settings do not differ, unless rates do, where runs are
@@ -32,11 +34,7 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
   const next = enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts);
-  const told = (
-    choice: number,
-    answer: readonly (string | undefined)[],
-    rest: readonly (string | undefined)[] = [],
-  ) => {
+  const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
     const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
     return lines.length === 0 ? undefined : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice };
@@ -64,12 +62,7 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
     const keep = `Keep ${against}: ${why}.`;
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
-    return told(0, [
-      keep + lost,
-      isOpen
-        ? `A higher load may show a gain: ${auto(axis, 'one', axis === 'concurrency' ? programsAbove(plan) : undefined)}`
-        : undefined,
-    ]);
+    return told(0, [keep + lost, isOpen ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined]); // prettier-ignore
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
