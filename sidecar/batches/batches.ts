@@ -231,7 +231,7 @@ export class Batches {
   #tick(): void {
     const isIdle = this.ports.engines().length === 0;
     for (const work of this.#pump.works.values()) {
-      if (isIdle) work.hasIdled(TICK_MS);
+      work.passed(TICK_MS, isIdle);
       this.#changed(work.id);
     }
     this.#pump.renew();

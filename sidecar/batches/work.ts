@@ -15,6 +15,8 @@ export interface WorkPorts {
 
 /** Lines that must have ended before a pace is told. */
 const ENDED_MIN = 3;
+/** A batch stands still after so long without an end of a line, and after so many times the mean time between two. */
+const [STILL_MS, STILL_TIMES] = [10_000, 4];
 
 /** A batch that is planned and not ended. */
 export class Work {
@@ -23,6 +25,9 @@ export class Work {
   /** When it was taken up, later by all outages since; and the lines that had ended by then. */
   #sinceMs: number;
   readonly #endedBefore: number;
+  /** Time since a line last ended, and how many had then. */
+  #stillMs = 0;
+  #endedThen = 0;
   /** Models that no engine served then, and their first lines. */
   readonly #unserved: [string, number][] = [];
 
@@ -50,7 +55,15 @@ export class Work {
   get view() {
     const { batch, restMs, isLate, shelf } = this;
     const { inFlight, ready, pauses } = this.run;
-    return { ...batch, tenant: shelf.tenant, inFlight, ready, restMs, isLate, pauses };
+    return {
+      ...batch,
+      tenant: shelf.tenant,
+      inFlight,
+      ready,
+      restMs: this.#isStill ? undefined : restMs,
+      isLate,
+      pauses,
+    };
   }
 
   /** As the disk has it. */
@@ -78,9 +91,17 @@ export class Work {
     return ((left - inFlight / 2) * (this.ports.now() - this.#sinceMs)) / (ended + inFlight / 2);
   }
 
-  /** No engine was up for a time, which says nothing of the pace. */
-  hasIdled(ms: number): void {
-    this.#sinceMs += ms;
+  /** @param isIdle no engine was up meanwhile, which says nothing of the pace */
+  passed(ms: number, isIdle: boolean): void {
+    if (isIdle) this.#sinceMs += ms;
+    else this.#stillMs = this.#ended === this.#endedThen ? this.#stillMs + ms : 0;
+    this.#endedThen = this.#ended;
+  }
+
+  /** Whether no line has ended for so long that the pace so far is no guide. */
+  get #isStill(): boolean {
+    const meanMs = (this.ports.now() - this.#sinceMs) / Math.max(1, this.#ended - this.#endedBefore);
+    return this.#stillMs > Math.max(STILL_MS, STILL_TIMES * meanMs);
   }
 
   /** Whether the rest would take more than half of the time that is left to it. */

@@ -125,8 +125,9 @@ export class Metrics implements Observer {
     this.tenants.of(spec.tenant).accepted += 1;
   }
 
-  refused({ tenant }: OfTenant, code: ErrorCode): void {
-    this.rejected(code, tenant);
+  /** Lines of batches are asked again until they have an answer: no client is refused. */
+  refused({ tenant, line }: Pick<CallSpec, 'tenant' | 'line'>, code: ErrorCode): void {
+    if (line === undefined) this.rejected(code, tenant);
   }
 
   /** @param tenant absent: the request was not read far enough to be a call */

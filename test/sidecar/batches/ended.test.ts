@@ -115,6 +115,15 @@ it('lines that wait for an engine of theirs go to others once it is down', async
   expect(await metrics()).toMatch(/^maitred_calls_ended_total.*"recalled"} [1-9]/m);
 });
 
+it('lines that find all engines drained are no refused calls', async () => {
+  const { url, adminUrl, engines, logs } = await world([await fakeEngine()], inFolder());
+  const [engine] = await engines();
+  await post(`${adminUrl}/engines/${engine!.id}/drain`, {});
+  await batchOf(url, [lineOf('a')]);
+  await until(() => logs.some(({ code }) => code === 'no_engine'));
+  expect((await ask(`${adminUrl}/metrics`)).text).toContain('maitred_calls_rejected_total{code="no_engine"} 0\n');
+});
+
 it('a batch none of whose lines is under way is explained by those that have the places', async () => {
   const { engine, open } = await heldEngine();
   const { batches } = inFolder();
