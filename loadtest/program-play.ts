@@ -161,18 +161,16 @@ class ProgramPlay {
 
   #end(): void {
     const { observer, index, run, options, alone } = this.player.stage;
-    const split = this.#timeline.split();
-    this.#run.longestQueueMs = split.longestQueueMs;
+    const { endedMs, longestQueueMs, ...split } = this.#timeline.split();
+    this.#run.longestQueueMs = longestQueueMs;
     const release = releaseOf(options.identity, this.#id, this.#hadFinal);
     if (release !== undefined) this.player.release(release);
     observer.programEnded({
-      ...this.#run.record(split.endedMs, alone === undefined ? NaN : this.#timeline.aloneMs(alone)),
+      ...this.#run.record(endedMs, alone === undefined ? NaN : this.#timeline.aloneMs(alone)),
       target: index,
       run,
       index: this.index,
-      queueMs: split.queueMs,
-      engineMs: split.engineMs,
-      toolMs: split.toolMs,
+      ...split,
     });
     this.ended();
   }

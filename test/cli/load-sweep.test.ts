@@ -49,15 +49,10 @@ function documentOf({
       failed: at === 0 ? programs - completed : lost,
       queue_grew: grew[at] ?? false,
     },
-    ...{
-      programs_per_second: 1.5,
-      arrivals_seconds: lasted,
-      alone_seconds: 4,
-      slowdown: spread(slowdown),
-      by_run: [{}, {}, {}],
-    },
+    ...{ programs_per_second: 1.5, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
     ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), inter_token_seconds: spread(each) }, // prettier-ignore
     ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
+    by_run: [{}, {}, {}],
     by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4, programs) } },
   }));
   const mean = b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].map((noise) => [a * noise, b * noise]));
@@ -72,15 +67,10 @@ function documentOf({
 async function printed(...made: readonly Made[]) {
   const [out, err] = [new Written(), new Written()];
   const urls = made[0]!.seconds.map((_, at) => `http://127.0.0.1:${8000 + at}`);
+  const ended = { durationMs: Infinity, maxPrograms: 80 };
   const loads = made.map((_, at) => ({
     ...{ place: `At ${at + 1} a second`, value: at + 1, title: 'chat, seed 1' },
-    options: {
-      arrivals: { type: 'open', ratePerSecond: at + 1 },
-      timeScale: 2,
-      durationMs: Infinity,
-      maxPrograms: 80,
-      targets: urls,
-    },
+    options: { ...ended, arrivals: { type: 'open', ratePerSecond: at + 1 }, timeScale: 2, targets: urls },
     report: { targets: urls, margin: 0.02, out, err, quiet: true },
   })) as unknown as [Load, ...Load[]];
   const hasSlo = made.some(({ met }) => met !== undefined);
@@ -90,8 +80,8 @@ async function printed(...made: readonly Made[]) {
       ? Promise.reject(new ConfigError([{ path: '', message: 'the target has gone' }]))
       : Promise.resolve(documentOf(one));
   };
-  const ended = await sweep(loads, play, new AbortController().signal).catch((error: unknown) => error);
-  return { lines: out.text.split('\n'), errors: err.text, documents: ended as LoadDocument[] };
+  const swept = await sweep(loads, play, new AbortController().signal).catch((error: unknown) => error);
+  return { lines: out.text.split('\n'), errors: err.text, documents: swept as LoadDocument[] };
 }
 
 describe('a sweep of one target', () => {
@@ -170,16 +160,12 @@ describe('a sweep of one target', () => {
     expect(lines.filter((line) => line.startsWith('Programs a second: '))).toHaveLength(1);
   });
 
-  it('ends with the load that was stopped, which has no verdict', async () => {
-    const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], complete: false }, { seconds: [4] });
-    expect(documents.map(({ complete }) => complete)).toEqual([true, false]);
-    expect(lines.filter((line) => line.startsWith('At '))).toHaveLength(1);
-  });
-
-  it('ends with the load in which a target goes, which is no error of usage', async () => {
-    const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
-    expect(documents).toEqual(new Error('At 2 a second: http://127.0.0.1:8000 went away'));
-    expect(lines.filter((line) => line.startsWith('At '))).toHaveLength(2);
+  it('ends with the load that was stopped, which has no verdict, or in which a target goes: no error of usage', async () => {
+    const stopped = await printed({ seconds: [2] }, { seconds: [3], complete: false }, { seconds: [4] });
+    expect(stopped.documents.map(({ complete }) => complete)).toEqual([true, false]);
+    const gone = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
+    expect(gone.documents).toEqual(new Error('At 2 a second: http://127.0.0.1:8000 went away'));
+    expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
   });
 
   it('keeps what it has measured when a target goes', async () => {
@@ -214,10 +200,9 @@ describe('a sweep of two targets', () => {
   it('says how long it takes if that is long, and which loads to try where nothing is better', async () => {
     const same = { seconds: [2, 2] };
     expect((await printed(same, same)).lines).toContain('Keep A: nothing is significantly better. Try --rate 2..8.');
-    const over = { seconds: [40, 40], grew: [true, true] };
     expect((await printed(same, same)).errors).toBe('These 2 loads take about 3 min.\n');
     expect((await printed({ seconds: [2] }, { seconds: [2] })).errors).toBe('');
-    expect((await printed(same, over)).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Try --rate 1..2.'); // prettier-ignore
+    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Try --rate 1..2.'); // prettier-ignore
   });
 
   it('says where the second loses most, where it is nowhere faster', async () => {

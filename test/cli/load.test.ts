@@ -205,12 +205,8 @@ describe('a wrong command line', () => {
     expect([code, err]).toEqual([2, expect.not.stringContaining('very-secret')]);
   });
 
-  it.each(['1', '1,2'])(
-    'is told as a target that is not there is: nothing was measured, at the rate %s',
-    async (rate) => {
-      const { code, errors } = await refused(...HERE.split(' '), '--rate', rate);
-      expect(code).toBe(2);
-      expect(errors.at(-1)).toMatch(/cannot be reached: connection refused$/);
-    },
-  );
+  it('is told as a target that is not there is: nothing was measured, of several loads as well', async () => {
+    const { code, errors } = await refused(...HERE.split(' '), '--rate', '1,2');
+    expect([code, errors.at(-1)]).toEqual([2, expect.stringMatching(/cannot be reached: connection refused$/)]);
+  });
 });
