@@ -122,7 +122,7 @@ function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals
   const ageMs = Date.now() - 1000 * Math.max(...codes.map(({ last_at: at }) => at));
   const isOver = ageMs > OVER_MS;
   const remedy = codes.every(({ code }) => TOLD_BESIDE.includes(code)) ? '' : ERRORS_TOLD;
-  return { title, isOver, remedy, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}${isOver ? `; the last one ${span(ageMs)} ago` : ''}.` }; // prettier-ignore
+  return { title, isOver, remedy, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}; the last one ${span(ageMs)} ago.` }; // prettier-ignore
 }
 
 /** A loss below this share is none to act on. */

@@ -240,7 +240,7 @@ it('tells failed calls also beside an engine that is down, and when they are ove
     return statusWith({ engines, totals: { calls: 99, failed, window_seconds: 300, shadow: null } });
   };
   const text = '1 engine up. 10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
-  expect(told(20)).toMatchObject({ level: 'warn', text: `${text}. No call waits.` });
+  expect(told(20)).toMatchObject({ level: 'warn', text: `${text}; the last one 20 s ago. No call waits.` });
   expect(told(70)).toMatchObject({
     level: 'good',
     helps: '',
