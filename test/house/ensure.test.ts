@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
@@ -220,9 +221,15 @@ it('starts the gateway, and says before anything else that its port is taken, an
   put('cli/main.ts', 'console.log(process.argv.slice(2).join(" "))');
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // The last of all ports, taken by this test or another.
-  const last = createServer().listen(65_535, '127.0.0.1');
-  await Promise.race([once(last, 'listening'), once(last, 'error').catch(() => undefined)]);
+  // The last of all ports, once no other run of this test has it.
+  const last = createServer();
+  do last.listen(65_535, '127.0.0.1');
+  while (
+    await once(last, 'listening').then(
+      () => false,
+      () => sleep(20, true),
+    )
+  );
   expect(script('start', ['--port', '65535']).output).toMatch(/npm start -- --port \d{4,5}\n$/);
   last.close();
   const port = String((server.address() as AddressInfo).port);
