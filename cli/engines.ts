@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
-import { isMissed, wantsKey } from '../sidecar/admin/status.js';
+import { failedOf, isMissed, wantsKey } from '../sidecar/admin/status.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -100,9 +100,10 @@ export function addEndCommand(program: Command): void {
 }
 
 function tableOf(engines: readonly Row[]): string {
-  const rows = engines.map(({ id, kind, state, in_flight: running, window, models, down_reason: reason }) => {
+  const rows = engines.map((engine) => {
+    const { id, kind, state, in_flight: running, window, models, down_reason: reason } = engine;
     const calls = window === null ? `${running}` : `${running} of ${window}`;
-    return [id, state, calls, kind, models.join(' '), reason ?? ''].map(printable);
+    return [id, state, calls, kind, models.join(' '), reason ?? failedOf(engine)].map(printable);
   });
   const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'];
   const table = [head, ...rows];

@@ -1,6 +1,5 @@
 import { engineId, type ProgramView } from '../../src/index.js';
 import { budgetOf } from '../calls/budget.js';
-import { Ratios } from '../watch/steps.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
@@ -105,15 +104,16 @@ export function programDetail(
   const { config, driver, fleet, known, repeats } = context;
   const told = known.of(row);
   const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
+  const recent = context.totals.read(driver.now());
   const troubles = (model: string) =>
     fleet
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, new Ratios()))] as const);
+      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent))] as const);
   const downAt = (id: string) => {
     const engine = fleet.get(engineId(id));
-    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, new Ratios())) : undefined;
+    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, recent)) : undefined;
   };
   const setting = {
     ...rulesOf(context),

@@ -52,6 +52,8 @@ export interface Engine {
   readonly cached_share: number | null;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
+  /** Attempts that it failed in the time of `/totals`, of those sent there; null: none. The message is of this gateway's calls. */
+  readonly failures: (Readonly<Record<'failed' | 'attempts', number>> & Pick<Failed, 'last_at'> & { readonly message: string }) | null; // prettier-ignore
   readonly engine_running: number | null;
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;

@@ -11,14 +11,14 @@ import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
 import { engineInWords, statusOf } from './status.js';
 
 export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
-  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.cached)) };
+  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view)) };
 }
 
-/** @param cached shares of prompts of the last minutes, by engine */
+/** @param recent the last five minutes */
 export function engineRow(
   context: Parts,
   engine: Engine,
-  cached = context.totals.read(context.driver.now()).sum.cached,
+  recent = context.totals.read(context.driver.now()),
 ): Answers.Engine {
   const known = context.driver.views.engine(engine.id);
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
@@ -45,8 +45,9 @@ export function engineRow(
     capacity_tokens: (known ?? joined(engine)).capacityTokens ?? null,
     host_tokens: view?.hostTokens ?? 0,
     on_host_tokens: view?.onHostTokens ?? 0,
-    cached_share: cached.of(engine.id),
+    cached_share: recent.sum.cached.of(engine.id),
     resting: view?.resting ?? false,
+    failures: failuresRow(engine, recent),
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
@@ -54,6 +55,17 @@ export function engineRow(
   };
   return { ...row, text: engineInWords(row, Date.now() / 1000, context.config.timeouts) };
 }
+
+/** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */
+function failuresRow({ id, lastFailure }: Engine, view: TotalsView): Answers.Engine['failures'] {
+  const [failed, sent] = view.sum.failures.sumsOf(id);
+  if (failed === 0) return null;
+  return { failed, attempts: Math.max(failed, sent), last_at: lastAt(view, 'failures', id), message: lastFailure };
+}
+
+/** The beginning of the last step that counts something by that name. */
+const lastAt = ({ steps, stepMs, firstMs }: TotalsView, of: 'ends' | 'failures', name: string): number =>
+  unixSeconds(firstMs + stepMs * steps.findLastIndex((step) => step[of].sumsOf(name)[0] > 0));
 
 const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) => ({
   window: limitOf(window),
@@ -72,13 +84,13 @@ export function queueRow({ config, driver }: Parts): Answers.Queue {
   };
 }
 
-export function totalsRow({ steps, sum, stepMs, firstMs }: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
+export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
+  const { steps, sum, stepMs } = view;
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
     p50: secondsOr(times.quantileMs(0.5)),
     p99: secondsOr(times.quantileMs(0.99)),
   });
-  const lastMs = (end: string) => firstMs + stepMs * steps.findLastIndex((step) => step.ends.of(end) !== null);
   return {
     window_seconds: seconds(steps.length * stepMs),
     program_completion_seconds: spread(sum.completions),
@@ -86,7 +98,7 @@ export function totalsRow({ steps, sum, stepMs, firstMs }: TotalsView, { shadow 
     calls: sum.ends.count,
     failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')
-      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code), last_at: unixSeconds(lastMs(code)) }))
+      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code), last_at: lastAt(view, 'ends', code) }))
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,

@@ -84,6 +84,7 @@ export function statusOf(
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
+    ...inState('up', 'probation').filter(isFailing).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id} ${failedOf(engine)}.`], isMissed(engine, engines.filter((other) => other !== engine)) ? `restart ${engine.id}, or read its log` : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
@@ -177,8 +178,29 @@ type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
-/** Whether an engine takes calls now, and if not, why. @param now on the clock of `down_since` */
-export function engineInWords(engine: Omit<Engine, 'text'>, now: number, { idleMs, firstByteMs }: Times): string {
+/** Share of an engine's attempts, and how many of them, from which failures call for a look. */
+const ATTEMPTS_FAILED_SHARE = 0.05;
+const ATTEMPTS_FAILED_MIN = 5;
+
+const isFailing = ({ failures }: Engine): boolean =>
+  failures?.failed !== undefined &&
+  failures.failed >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * failures.attempts) &&
+  Date.now() - 1000 * failures.last_at <= OVER_MS;
+
+/** `failed 40 of 60 attempts in the last 5 min, the last 9 s ago: status 500`; '' if none. */
+export function failedOf({ failures }: Pick<Engine, 'failures'>): string {
+  if (!failures) return '';
+  const { failed, attempts, last_at: at, message } = failures;
+  return `failed ${count(failed)} of ${counted(attempts, 'attempt')} in the last 5 min, the last ${span(Date.now() - 1000 * at)} ago${message && `: ${message}`}`; // prettier-ignore
+}
+
+/** Whether an engine takes calls now, and if not, why; then what it failed. @param now on the clock of `down_since` */
+export function engineInWords(engine: Omit<Engine, 'text'>, now: number, times: Times): string {
+  const failed = failedOf(engine);
+  return `${standInWords(engine, now, times)}${failed && ` It ${failed}.`}`;
+}
+
+function standInWords(engine: Omit<Engine, 'text'>, now: number, { idleMs, firstByteMs }: Times): string {
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';

@@ -188,6 +188,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const engine = this.#attempt?.engine;
     if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault);
     this.#failures.note(this.#dispatch, error);
+    if (engine !== undefined) engine.lastFailure = error.message.replace(/^The engine (answered with )?|\.$/g, '');
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
       this.#doubted.push(engine);

@@ -7,7 +7,7 @@ export class Ratios<Name = string> {
 
   /** @param of absent: it is one more */
   add(name: Name, sum: number, of = 1): void {
-    const [sumBefore, ofBefore] = this.#sums.get(name) ?? [0, 0];
+    const [sumBefore, ofBefore] = this.sumsOf(name);
     this.#sums.set(name, [sumBefore + sum, ofBefore + of]);
   }
 
@@ -15,9 +15,13 @@ export class Ratios<Name = string> {
     for (const [name, [sum, of]] of all) this.add(name, sum, of);
   }
 
+  sumsOf(name: Name): Sum<Name>[1] {
+    return this.#sums.get(name) ?? [0, 0];
+  }
+
   /** Null: nothing was added. */
   of(name: Name): number | null {
-    const [sum, of] = this.#sums.get(name) ?? [0, 0];
+    const [sum, of] = this.sumsOf(name);
     return of === 0 ? null : sum / of;
   }
 
@@ -68,7 +72,7 @@ export type Reading = Readonly<Record<string, number>>;
 /** A step, also as gateways tell it each other: in JSON. */
 export type Told = Readonly<
   Record<'completions' | 'unanswered' | 'queues', Iterable<Sum<number>>> &
-    Record<'cached' | 'readings' | 'ends', Iterable<Sum<string>>>
+    Record<'cached' | 'readings' | 'ends' | 'failures', Iterable<Sum<string>>>
 >;
 
 /** All that is kept of one stretch of time. */
@@ -81,6 +85,8 @@ export class Step {
   readonly readings = new Ratios();
   /** Calls by how they ended: `completed`, or an error code. */
   readonly ends = new Ratios();
+  /** Attempts that engines failed, of those sent there, by engine. */
+  readonly failures = new Ratios();
 
   read(reading: Reading): void {
     for (const [name, value] of Object.entries(reading)) this.readings.add(name, value);
@@ -93,7 +99,7 @@ export function joined(all: readonly Told[]): Step {
   const sums: Record<string, number> = {};
   for (const told of all) {
     for (const name of ['completions', 'unanswered', 'queues'] as const) step[name].merge(told[name]);
-    for (const name of ['cached', 'ends'] as const) step[name].merge(told[name]);
+    for (const name of ['cached', 'ends', 'failures'] as const) step[name].merge(told[name]);
     for (const [name, [sum, of]] of told.readings)
       sums[name] = sum / of + (name === 'gate_tokens' ? 0 : (sums[name] ?? 0));
   }

@@ -1,6 +1,6 @@
-import type { EngineId, Event, Millis } from '../../src/index.js';
+import type { Dispatch, EngineId, Event, Millis } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
+import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
 import { isBackground } from './known-programs.js';
@@ -75,6 +75,15 @@ export class Totals implements Observer {
       this.mark(`${event.engine} is ${event.type === 'engineLost' ? 'down' : 'draining'}`);
     } else if (event.type === 'engineJoined' && this.#away.delete(event.engine))
       this.mark(`${event.engine} is up again`);
+  }
+
+  dispatched(_spec: unknown, { engine }: Pick<Dispatch, 'engine'>): void {
+    this.#each(this.ports.now(), (step) => step.failures.add(engine, 0));
+  }
+
+  /** An engine without room is none that fails. */
+  engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause): void {
+    if (cause !== 'busy') this.#each(this.ports.now(), (step) => step.failures.add(engine, 1, 0));
   }
 
   refused({ line }: Pick<CallSpec, 'line'>, code: ErrorCode, nowMs: Millis): void {

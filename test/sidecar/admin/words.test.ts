@@ -188,6 +188,21 @@ it('says what an engine that is up has room for, and how long calls hang on one 
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
+it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
+  const told = (failed: number, attempts: number, ageSeconds: number, ...others: string[]) => {
+    const failures = { failed, attempts, last_at: Date.now() / 1000 - ageSeconds, message: 'status 500' };
+    const engines = ['e3', ...others].map((id) => ({ id, state: 'up', models: ['m'], in_flight: 0, failures: id === 'e3' ? failures : null })); // prettier-ignore
+    const { level, helps, text } = statusWith({ engines });
+    return [level, helps, text, engineInWords(engines[0] as unknown as Engine, 0, { idleMs: 0, firstByteMs: 0 })];
+  };
+  const text = 'e3 failed 40 of 60 attempts in the last 5 min, the last 9 s ago: status 500.';
+  expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text.replace('e3', 'It')}`]); // prettier-ignore
+  // Without it, its calls would fail.
+  expect(told(40, 60, 9)[1]).toBe('What helps: restart e3, or read its log.');
+  const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
+  expect(levels.map(([failed, sent, age]) => told(failed, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
+});
+
 const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
 const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
 const statusWith = (more: object) => statusOf(PARTS as never, { ...CALM, ...more } as never);

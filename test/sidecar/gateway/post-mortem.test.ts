@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { EngineList } from '../../../sidecar/admin/answers.js';
 import { bearer, begun, completion, fakeEngine, held, keysOf, lone, named, ONE_AT_A_TIME, refusal, stream, until, world, type Answer } from './world.js'; // prettier-ignore
 
 interface Told {
@@ -192,6 +193,8 @@ describe('a call that has ended', () => {
     const { text: once } = await alone.read<Told>('/programs/p/explain');
     expect(once).toMatch(new RegExp(`It was sent (\\d) times\\. \\1 times ${alone.engine.id}: `));
     expect(once.split('out of luck')).toHaveLength(2);
+    const { engines } = await alone.read<EngineList>('/engines');
+    expect(engines[0]?.text).toMatch(/ It failed (\d) of \1 attempts in the last 5 min, the last .* ago: status 500: out of luck x+…?\.$/); // prettier-ignore
   });
 
   it('tells the wait after an engine failed it, which is no service', async () => {
