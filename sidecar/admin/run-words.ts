@@ -109,15 +109,20 @@ export function forecastInWords(forecast: ForecastView | undefined): string[] {
   return [`${told[forecast.source]}${used}`];
 }
 
+/** A prompt that an engine refuses may be one that is too long for all, which go to any. */
+type Past = Partial<Record<'isCold' | 'isRefused', boolean>> & { readonly it?: string };
+
 /** At most one line, without its wait, which is told apart: calls that run for one reason share these words. */
-export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string, isCold = false, it = 'It'): string[] {
+export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string, past: Past = {}): string[] {
   // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
   if (dispatch === undefined) return [];
   const { engine, level, reason, placement } = dispatch;
+  const { isCold = false, isRefused = false, it = 'It' } = past;
+  const why = balancer !== 'program-affinity' ? ', as it keeps no program on one engine' : isRefused ? '' : ', because its prompt is short, and so costs little to compute on any'; // prettier-ignore
   const where = {
     home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
     bound: `Its program had no home yet, or none that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
-    spread: `${balancer} chose ${engine} of all engines with room, ${balancer === 'program-affinity' ? 'because its prompt is short, and so costs little to compute on any' : 'as it keeps no program on one engine'}`,
+    spread: `${balancer} chose ${engine} of all engines with room${why}`,
     spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
   return [`${it} was sent from level ${level}, ${REASONS[reason]}. ${where}.`];
@@ -133,8 +138,9 @@ export function pastCallInWords(call: Omit<PastCall, 'text'>, dispatch: Dispatch
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
   const isCold = cached === 0 && (prompt ?? 0) > 0;
-  const it = call.failures.length > 0 ? 'Its last attempt' : 'It';
-  return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold, it)].join('\n');
+  const it = call.failures.length === 0 ? 'It' : `Its ${attempts > 1 ? 'last' : 'only'} attempt`;
+  const past = { isCold, isRefused: call.outcome === 'client_error', it };
+  return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, past)].join('\n');
 }
 
 /** Each engine’s words when it failed the call; equal ones once, with their count. */

@@ -12,14 +12,22 @@ export const DOWN_SHOWN = 5;
 
 /** @param which engines to name */
 export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
+const restartOf = (which: string): string => `restart ${which}, or read its log`;
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 
 /** Whether an engine is down because it wants a key, or another one. */
 export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
 
+/** Whether one that is down was reached: it fails calls or its probes, or is stuck. */
+const isReached = (reason: string | null): boolean => /^others answer|^it is stuck|answered 5\d\d$/.test(reason ?? '');
+
 /** The remedy of one that is down. @param which engines to name */
-export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>, which?: string): string =>
-  wantsKey(reason) ? SET_KEY : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${deadEngine(which)}`;
+export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>, which = 'it'): string =>
+  wantsKey(reason)
+    ? SET_KEY
+    : isReached(reason)
+      ? restartOf(which)
+      : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${deadEngine(which)}`;
 
 /** Whether a model of the engine is served by none. */
 export const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
@@ -57,7 +65,6 @@ export function statusOf(
   const inState = (...states: Engine['state'][]) => engines.filter(({ state }) => states.includes(state));
   const down = inState('down');
   const away = inState('draining', 'drained');
-  const out = [...down, ...away].slice(0, DOWN_SHOWN);
   const up = inState('up').length;
   const [starting, onProbation] = [inState('starting').length, inState('probation').length];
   const isServed = engines.some(isServing);
@@ -71,12 +78,12 @@ export function statusOf(
   const failures = failuresInWords(totals, 'service');
   const mistakes = failuresInWords(totals, 'client');
   const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
-  const moreEngines = out.length > 0 ? `${out.map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
+  // Those that are down have remedies of their own.
+  const moreEngines = away.length > 0 ? `${away.slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
   // From `reserveMs` on, the scheduler itself makes way for a call.
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
-  // Engines that are out have remedies of their own.
-  const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && out.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
+  const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
   const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
     texts.map((text) => ({ about, level, title: level === 'good' ? '' : title, text, ...(remedy && { remedy }) }));
   const parts = [
@@ -84,7 +91,7 @@ export function statusOf(
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...inState('up', 'probation').filter(isFailing).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id} ${failedOf(engine)}.`], isMissed(engine, engines.filter((other) => other !== engine)) ? `restart ${engine.id}, or read its log` : `maitred engines drain ${engine.id}, and read its log`)),
+    ...inState('up', 'probation').filter(isFailing).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id} ${failedOf(engine)}.`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Engine } from '../../../sidecar/admin/answers.js';
 import { whyEnded } from '../../../sidecar/admin/run-words.js';
-import { engineInWords, statusOf } from '../../../sidecar/admin/status.js';
+import { downRemedy, engineInWords, statusOf } from '../../../sidecar/admin/status.js';
 import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
 import type { CallView, EngineView } from '../../../src/index.js';
 
@@ -279,6 +279,9 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
     title: 'e1 down, e2 down, Reload refused',
     helps: 'What helps: start e1, e2, or correct the url. Also: correct the file, and reload it (SIGHUP).',
   });
+  // An engine that answers is at its url.
+  const reasons = ['others answer the calls that it fails', 'it is stuck: it has run none of its 3 requests for 9 s', 'GET /health answered 500', 'GET /health answered 404']; // prettier-ignore
+  expect(reasons.map((down_reason) => downRemedy({ down_reason }, 'e1'))).toEqual([...Array<string>(3).fill('restart e1, or read its log'), 'restart or start e1, or correct the url']); // prettier-ignore
 });
 
 it('warns of waits for which the scheduler itself makes way, with what helps', () => {
@@ -289,6 +292,8 @@ it('warns of waits for which the scheduler itself makes way, with what helps', (
   expect(told(119, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
   expect(told(121, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'Long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
   expect(told(121, { kv: 9 }, 'up').helps).toContain('maitred sim tells how many');
+  // The remedy of one that is down is told with it.
+  expect(told(121, { kv: 9 }, 'up', 'down').helps).toMatch(/^What helps: restart or start e1, or correct the url\. Also: more engines, or fewer calls;/); // prettier-ignore
   const atOnce = { ...PARTS, config: { ...PARTS.config, admission: { reserveMs: 0 } } };
   const queue = { waiting: 1, background: 0, longest_wait_seconds: 29, waiting_for: { kv: 1 } };
   expect(statusOf(atOnce as never, { ...CALM, queue } as never).level).toBe('good');

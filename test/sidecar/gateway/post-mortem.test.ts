@@ -212,7 +212,7 @@ describe('a call that has ended', () => {
     expect(queued).toBeGreaterThanOrEqual(NO_ENGINE_MS / 1000 - 0.01);
     expect(queued + served).toBeLessThanOrEqual(lasted + 0.01);
     expect(Number(headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(NO_ENGINE_MS - 10);
-    expect(text).toMatch(/ It waited .* in the queue.*\n?.*Its last attempt was sent from level 0, without waiting\./s);
+    expect(text).toMatch(/ It waited .* in the queue.*\n?.*Its only attempt was sent from level 0, without waiting\./s);
   });
 
   it('tells an engine’s code and words of a refusal, and that an answer broke off', async () => {
