@@ -60,7 +60,7 @@ export const SERVERS: readonly Measured[] = [
       ['llama-3.3-70b-tp4-h100', 12.601, 0.076_423],
     ] as const
   ).map(([preset, step, token]): Measured => ({
-    source: 'BLIS, `defaults.yaml`: coefficients fitted to servers of vLLM 0.8.4',
+    source: 'BLIS, `defaults.yaml`, fitted to servers of vLLM 0.8.4',
     preset,
     prefill: [512, 2048].map((tokens) => [tokens, step + token * tokens] as const),
     decode: [],

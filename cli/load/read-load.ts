@@ -3,7 +3,15 @@ import { type LoadOptions, seedOfRun } from '../../loadtest/index.js';
 import type { ReporterOptions } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
-import { countOf, programsOf, readArrivals, readSlo, readSource, type ProgramSource, type SourceFlags } from '../sim/source.js';
+import {
+  countOf,
+  programsOf,
+  readArrivals,
+  readSlo,
+  readSource,
+  type ProgramSource,
+  type SourceFlags,
+} from '../sim/source.js';
 import { placeOf, type Values } from '../sim/axes.js';
 import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
