@@ -15,7 +15,7 @@ export interface Program {
   readonly state: 'waiting' | 'running' | 'idle' | 'ending';
   /** Queue that its next call would enter; 0 goes first. */
   readonly level: number;
-  /** Whether all of its active calls, of which there are some, are background calls. */
+  /** Whether all of its active calls are background calls; without any, its last call was one. */
   readonly background: boolean;
   readonly attained_service_seconds: number;
   /** Queued time of all its calls. */
@@ -178,6 +178,7 @@ export interface PastCall {
   readonly call: string;
   readonly thread: string;
   readonly model: string;
+  readonly background: boolean;
   readonly outcome:
     'completed' | 'client_error' | 'engine_error' | 'cancelled' | 'recalled' | 'timed_out' | 'drained' | 'refused';
   /** HTTP status; 499: the client had left. */

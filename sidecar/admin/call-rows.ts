@@ -36,7 +36,8 @@ export function pastCalls(context: Parts, ...programs: readonly ProgramId[]): An
 }
 
 /** @param balancer in whose words its text is */
-export function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balancer: string): Answers.PastCall {
+export function pastCallRow(past: PastCall, balancer: string): Answers.PastCall {
+  const { call, thread, model, isBackground, endedAtMs, report } = past;
   const { dispatch, usage } = report;
   const inheritedMs = dispatch?.inheritedMs ?? 0;
   const ownMs = Math.max(0, report.queueMs - inheritedMs);
@@ -45,6 +46,7 @@ export function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall
     call,
     thread,
     model,
+    background: isBackground,
     outcome: report.outcome,
     status: report.status,
     code: report.code ?? null,

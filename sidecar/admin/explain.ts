@@ -64,8 +64,10 @@ function activeCall(context: Parts, id: CallId | undefined): Explanation | undef
 function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId, CallView>): Explanation {
   const program = programDetail(context, row, shown);
   const { active, budget, ending } = program;
-  if (active.length === 0)
-    return { text: lastCallInWords(row, pastCalls(context, row.id).calls.at(-1), rulesOf(context), budget), program };
+  if (active.length === 0) {
+    const told = { ...row, background: program.background };
+    return { text: lastCallInWords(told, pastCalls(context, row.id).calls.at(-1), rulesOf(context), budget), program };
+  }
   const paragraphs = [leavingInWords(row, ending) ?? [], paragraphsOf(active), budgetInWords(budget)].flat();
   return { text: paragraphs.join('\n\n'), program };
 }

@@ -29,7 +29,7 @@ export function programRows({ driver, fleet, known, peers }: Parts, rows: readon
       key: row.id,
       state: programState(row),
       level: row.level,
-      background: row.background,
+      background: row.background || (row.activeCalls === 0 && known.of(row)?.isBackground === true),
       attained_service_seconds: seconds(row.serviceMs),
       waiting_seconds: seconds(row.waitingMs),
       longest_wait_seconds: seconds(row.waitMsMax),

@@ -31,15 +31,17 @@ export interface Rules {
   readonly balancer: string;
 }
 
+const IN_BACKGROUND = 'A next call like it would go after all others, in the background.';
+
 /** A program and the last of its calls that ended; then what is foreseen. @param last undefined: none is known */
 export function lastCallInWords(row: ProgramView, last: PastCall | undefined, rules: Rules, budget: Budget): string {
-  const { id, activeCalls, forecast } = row;
+  const { id, activeCalls, background, forecast } = row;
   const now = activeCalls > 0 ? `has ${counted(activeCalls, 'active call')}` : 'is idle: no call of it waits or runs';
   return [
     `Program ${named(labelOf(id))} ${now}.`,
     last === undefined ? 'No ended call of it is known here.' : lastInWords(last),
     ...budgetInWords(budget),
-    ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
+    ...(activeCalls > 0 ? [] : background ? [IN_BACKGROUND] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
     ...forecastInWords(forecast),
   ].join('\n');
@@ -110,14 +112,14 @@ export function forecastInWords(forecast: ForecastView | undefined): string[] {
 }
 
 /** A prompt that an engine refuses may be one that is too long for all, which go to any. */
-type Past = Partial<Record<'isCold' | 'isRefused', boolean>> & { readonly it?: string };
+type Past = Partial<Record<'isCold' | 'isRefused' | 'isBackground', boolean>> & { readonly it?: string };
 
 /** At most one line, without its wait, which is told apart: calls that run for one reason share these words. */
 export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string, past: Past = {}): string[] {
   // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
   if (dispatch === undefined) return [];
   const { engine, level, reason, placement } = dispatch;
-  const { isCold = false, isRefused = false, it = 'It' } = past;
+  const { isCold = false, isRefused = false, isBackground = false, it = 'It' } = past;
   const why = balancer !== 'program-affinity' ? ', as it keeps no program on one engine' : isRefused ? '' : ', because its prompt is short, and so costs little to compute on any'; // prettier-ignore
   const where = {
     home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
@@ -125,7 +127,8 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
     spread: `${balancer} chose ${engine} of all engines with room${why}`,
     spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
-  return [`${it} was sent from level ${level}, ${REASONS[reason]}. ${where}.`];
+  const from = isBackground ? 'in the background' : `from level ${level}`;
+  return [`${it} was sent ${from}, ${REASONS[reason]}. ${where}.`];
 }
 
 /** How a call ended, in one line; in a second one, why it ran where it ran. */
@@ -139,7 +142,7 @@ export function pastCallInWords(call: Omit<PastCall, 'text'>, dispatch: Dispatch
   ];
   const isCold = cached === 0 && (prompt ?? 0) > 0;
   const it = call.failures.length === 0 ? 'It' : `Its ${attempts > 1 ? 'last' : 'only'} attempt`;
-  const past = { isCold, isRefused: call.outcome === 'client_error', it };
+  const past = { isCold, isBackground: call.background, isRefused: call.outcome === 'client_error', it };
   return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, past)].join('\n');
 }
 

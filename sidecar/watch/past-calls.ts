@@ -19,6 +19,7 @@ export interface PastCall {
   readonly requestId: string;
   readonly thread: string;
   readonly model: string;
+  readonly isBackground: boolean;
   /** On the driver's clock. */
   readonly endedAtMs: number;
   readonly report: Report;
@@ -44,7 +45,7 @@ export class PastCalls implements Observer {
   /** A request that became no call, so that its own id stands for the call's. */
   turnedAway(program: ProgramId, requestId: string, { status, code, message }: GatewayError, endedAtMs: Millis): void {
     const report = { ...REFUSED, status, code, message: message.slice(0, MESSAGE_CHARS_MAX) };
-    this.#add(program, { call: requestId, requestId, thread: '', model: '', endedAtMs, report });
+    this.#add(program, { call: requestId, requestId, thread: '', model: '', isBackground: false, endedAtMs, report });
   }
 
   /** Oldest first. */
@@ -61,9 +62,10 @@ export class PastCalls implements Observer {
     return found.find(isCall) ?? found.sort((a, b) => a.past.endedAtMs - b.past.endedAtMs).at(-1);
   }
 
-  #addCall({ id, requestId, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
+  #addCall({ id, requestId, facts, identity, line, isBackground }: CallSpec, report: Report, endedAtMs: number): void {
     const { program, thread } = identity;
-    if (line === undefined) this.#add(program, { call: id, requestId, thread, model: facts.model, endedAtMs, report });
+    if (line === undefined)
+      this.#add(program, { call: id, requestId, thread, model: facts.model, isBackground, endedAtMs, report });
   }
 
   #add(program: ProgramId, call: PastCall): void {

@@ -109,6 +109,9 @@ it('tells background calls apart: who waits for an answer comes first', async ()
   );
   open();
   await Promise.all(answers);
+  const { text: idle, program } = (await admin('/programs/later/explain')).json() as unknown as Told;
+  expect(idle).toMatch(/\nIt was sent in the background, when its turn came\. [^]*\nA next call like it would go after all others, in the background\./); // prettier-ignore
+  expect(program).toMatchObject({ background: true });
 });
 
 it('names the engines that would serve a call, and drops what comes after its refusal', async () => {
