@@ -71,9 +71,10 @@ function problemsOf(
   schemaOf: (path: Path) => z.core.$ZodType | undefined,
 ): Problem[] {
   const path = [...before, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
-  if (issue.code === 'invalid_union' && !issue.message.startsWith('must ')) {
-    // Of several shapes, the one that was meant.
-    const meant = issue.errors.find((each) => !each.some((other) => other.path.length === 0 && other.code === 'invalid_type')); // prettier-ignore
+  if (issue.code === 'invalid_union') {
+    // Of several shapes, the one that was meant; of plain values, the schema's own words.
+    const isOwn = issue.message.startsWith('must ');
+    const meant = issue.errors.find((each) => !each.some((other) => other.path.length === 0 && (isOwn || other.code === 'invalid_type'))); // prettier-ignore
     if (meant !== undefined) return meant.flatMap((each) => problemsOf(each, path, schemaOf));
   }
   if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue, schemaOf(path)) }];
