@@ -12,6 +12,8 @@ const AT_ONCE = 8;
 /** Ratio of neighbouring rates, and one from which on there is a rate between them. */
 const STEP = Math.SQRT2;
 const FAR = 1.25;
+/** Share of the mean time by which more engines must change it. */
+const FLAT = 0.01;
 interface Found {
   readonly plan: Plan;
   readonly runs: readonly RunReport[];
@@ -70,13 +72,24 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const held = numbers.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant).isKept));
     if (low > 1 && held[0]?.includes(true) === true) return Math.floor(low / 2);
     const isOver = variantsAt(plan, numbers.length - 1).some((variant) => !loadOf(plan, runs, variant).isMet);
-    // On as many engines as programs, each has its own.
-    if (isOver && 2 * high <= Math.min(LOAD_MAX, plan.programs)) return 2 * high;
+    // On as many engines as programs, each has its own. Where twice as many changed nothing, no number does.
+    if (isOver && !isFlat(plan, runs) && 2 * high <= Math.min(LOAD_MAX, plan.programs)) return 2 * high;
     const isEdge = (at: number) => held[at]?.some((is, choice) => is && held[at - 1]?.[choice] === false) === true;
     const above = numbers.findIndex((number, at) => at > 0 && number > (numbers[at - 1] ?? 0) + 1 && isEdge(at));
     return above < 0 ? undefined : Math.floor(((numbers[above - 1] ?? 0) + (numbers[above] ?? 0)) / 2);
   },
 };
+
+/** Whether no queue grows on the most engines, and all programs take the same time as on half as many, but for a hundredth. */
+function isFlat(plan: Plan, runs: readonly RunReport[]): boolean {
+  const numbers = plan.lists.engines ?? [];
+  const [half = 0, most = 0] = numbers.slice(-2);
+  const of = (at: number) => variantsAt(plan, at).map((variant) => runs.filter((run) => run.variant === variant));
+  const timesOn = (at: number) => of(at).map((own) => own.reduce((sum, run) => sum + (run.program_seconds.mean ?? 0), 0)); // prettier-ignore
+  if (2 * half !== most || of(numbers.length - 1).flat().some((run) => run.queue_grew === true)) return false; // prettier-ignore
+  const before = timesOn(numbers.length - 2);
+  return timesOn(numbers.length - 1).every((time, choice) => Math.abs(time - (before[choice] ?? 0)) <= FLAT * time);
+}
 
 const pays = ({ plan, runs }: Found, at: number): boolean => (verdictsOf(plan, runs)[at]?.better.length ?? 0) > 0;
 

@@ -82,6 +82,9 @@ it('looks for the fewest engines that meet an objective, up to one for each prog
   // Of 6 programs a second.
   expect(await under(8)).toEqual(expect.arrayContaining([7, 8]));
   expect(await under(0)).toEqual([6, 12, 24, 48, 96, 192, 384, 768]);
+  // More engines shorten no program that runs alone anyway.
+  const alone = await searched('engines', { most: [9, 9], pays: 99, seconds: (load) => 10 * Math.max(1, load), objective: 'program_seconds.mean < 5' }); // prettier-ignore
+  expect(alone.values!.at(-1)).toBeLessThan(30);
 });
 
 it('looks for numbers at a time from where calls begin to wait to two that pay', async () => {
