@@ -45,26 +45,36 @@ const choicesInEach = (plan: Plan): number => {
 export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison) {
   const runs = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
   const ratios = ratiosOf(runs, pair);
+  const calm = calmOf(plan, runs, pair);
   return {
     runs,
     ratios,
     change: {
       ...changeOf(plan, runs, pair, ratios),
-      sustained: sustainedOf(plan, runs, pair, ratios.program_seconds.mean),
+      // One seed in which a queue grows would outweigh all others.
+      ...(calm && firstTokensOf(calm.runs, pair, ratiosOf(calm.runs, pair))),
+      sustained: calm && sustainedOf(plan, calm, pair, ratios.program_seconds.mean),
     },
   };
 }
 
-/** Program times in the seeds that both sustain, if others overload one of both, and differ. */
-function sustainedOf(plan: Plan, runs: readonly RunReport[], pair: Comparison, all: Ratio): Change['sustained'] {
+type Calm = NonNullable<ReturnType<typeof calmOf>>;
+
+/** The seeds that both sustain, with their runs, if others overload one of both; undefined: none do, or too few are left. */
+function calmOf(plan: Plan, runs: readonly RunReport[], pair: Comparison) {
   const [one, other] = [loadOf(plan, runs, pair.first), loadOf(plan, runs, pair.other)];
-  const shared = [...one.sustained].filter((seed) => other.sustained.has(seed));
-  if (one.overloaded.size + other.overloaded.size === 0 || shared.length < 2) return undefined;
-  const ratio = pairedRatio(pairsOf(runs.filter(({ seed }) => shared.includes(seed)), pair, (run) => run.program_seconds.mean)); // prettier-ignore
+  const seeds = [...one.sustained].filter((seed) => other.sustained.has(seed));
+  if (one.overloaded.size + other.overloaded.size === 0 || seeds.length < 2) return undefined;
+  return { seeds, runs: runs.filter(({ seed }) => seeds.includes(seed)) };
+}
+
+/** Program times in those seeds, if they differ. */
+function sustainedOf(plan: Plan, { seeds, runs }: Calm, pair: Comparison, all: Ratio): Change['sustained'] {
+  const ratio = pairedRatio(pairsOf(runs, pair, (run) => run.program_seconds.mean));
   return ratioText(ratio) === ratioText(all)
     ? undefined
     : {
-        text: `, ${ratioText(ratio)} in the ${shared.length} of ${plan.seeds.length} seeds that both sustain`,
+        text: `, ${ratioText(ratio)} in the ${seeds.length} of ${plan.seeds.length} seeds that both sustain`,
         isSooner: verdictOf(ratio, plan.margin) === 'sooner',
       };
 }
@@ -82,23 +92,32 @@ function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {
 function changeOf(
   { isExact }: Plan,
   all: readonly RunReport[],
-  { first, other }: Comparison,
-  { program_seconds, ttft_seconds, seconds_per_token }: Ratios,
+  pair: Comparison,
+  ratios: Ratios,
 ): Omit<Change, 'name' | 'against'> {
-  const runs = [first, other].map((variant) => all.filter((run) => run.variant === variant));
-  const two = <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T];
+  const { program_seconds, seconds_per_token } = ratios;
+  const { runs, two } = sidesOf(all, pair);
   const least = (of: (run: RunReport) => Distribution) => Math.min(...runs.flat().map((run) => of(run).count));
   return {
     programs: program_seconds,
-    firstToken: ttft_seconds,
+    ...firstTokensOf(all, pair, ratios),
     perToken: seconds_per_token.mean,
     counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
-    firstTokenP99Seconds: two((own) => meanOf(own.map(({ ttft_seconds: { p99 } }) => p99))),
     cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),
     failed: two((own) => meanOf(own.map(({ failed }) => failed)) ?? 0),
     single: isExact ? undefined : 'one seed',
   };
 }
+
+function sidesOf(all: readonly RunReport[], { first, other }: Comparison) {
+  const runs = [first, other].map((variant) => all.filter((run) => run.variant === variant));
+  return { runs, two: <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T] };
+}
+
+const firstTokensOf = (all: readonly RunReport[], pair: Comparison, { ttft_seconds }: Ratios) => ({
+  firstToken: ttft_seconds,
+  firstTokenP99Seconds: sidesOf(all, pair).two((own) => meanOf(own.map(({ ttft_seconds: { p99 } }) => p99))),
+});
 
 /** The value of each seed under both settings, over the programs that both completed. */
 function pairsOf(runs: readonly RunReport[], { first, other }: Comparison, valueOf: (run: RunReport) => number | null) {

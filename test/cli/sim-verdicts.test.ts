@@ -158,6 +158,16 @@ it('a load at the edge is compared over all seeds, whichever setting some of the
   expect(outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], short, SEEDS_28).sentence).not.toContain('both sustain'); // prettier-ignore
 });
 
+it('first tokens are those of the seeds that both sustain, or one that a queue fills would outweigh all others', () => {
+  const { plan, runs } = madeUp({ rate: [0.4], policy: ['pass-through', 'plas'] }, { seeds: SEEDS_28 }, (at, seed) => {
+    const isFull = at === 0 && seed > 16;
+    return { program_seconds: spread(isFull ? 400 : 40), queue_grew: isFull, ttft_seconds: { ...spread(isFull ? 90 : 1), p99: isFull ? 300 : at === 1 ? 5 : 3 } }; // prettier-ignore
+  });
+  expect(recommend(plan, runs)!.sentence).toMatch(
+    /seeds that both sustain; first token p50 .*p99 1\.7x slower \(3 -> 5 s\)/,
+  );
+});
+
 it('equal settings leave the choice to the gateway’s default, which chance cannot change, but a price can', () => {
   const kept = () => ({ queue_grew: false });
   // A little faster at each load, but not for certain.
