@@ -100,7 +100,8 @@ export class Work {
 
   /** Whether no line has ended for so long that the pace so far is no guide. */
   get #isStill(): boolean {
-    const meanMs = (this.ports.now() - this.#sinceMs) / Math.max(1, this.#ended - this.#endedBefore);
+    const movedMs = this.ports.now() - this.#sinceMs - this.#stillMs;
+    const meanMs = movedMs / Math.max(1, this.#ended - this.#endedBefore);
     return this.#stillMs > Math.max(STILL_MS, STILL_TIMES * meanMs);
   }
 
