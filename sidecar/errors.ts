@@ -13,6 +13,7 @@ export const ERRORS = {
   body_too_complex: { status: 400, type: 'invalid_request_error' },
   upgrade_unsupported: { status: 400, type: 'invalid_request_error' },
   thread_unsupported: { status: 400, type: 'invalid_request_error' },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error' },
   unauthorized: { status: 401, type: 'authentication_error' },
   forbidden: { status: 403, type: 'permission_error' },
   budget_exceeded: { status: 403, type: 'insufficient_quota' },

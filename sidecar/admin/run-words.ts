@@ -41,7 +41,7 @@ export function lastCallInWords(row: ProgramView, last: PastCall | undefined, ru
     `Program ${named(labelOf(id))} ${now}.`,
     last === undefined ? 'No ended call of it is known here.' : lastInWords(last),
     ...budgetInWords(budget),
-    ...(activeCalls > 0 ? [] : background ? [IN_BACKGROUND] : nextLevelInWords(row, rules)),
+    ...(activeCalls > 0 || budget.some(isUsed) ? [] : background ? [IN_BACKGROUND] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
     ...forecastInWords(forecast),
   ].join('\n');
@@ -55,15 +55,14 @@ export const sinceInWords = (refused: readonly PastCall[]): string[] =>
   refused.slice(-1).map(({ call, text }) => `${refused.length === 1 ? 'A later request of its name' : `${count(refused.length)} later requests of its name; the last`}, ${call}: ${text}`); // prettier-ignore
 
 type Budget = ProgramDetail['budget'];
+const isUsed = ({ used, limit }: Budget[number]): boolean => used >= limit;
 
 /** At most one sentence: what is used of the program's budget, and whether that is all. */
 export function budgetInWords(budget: Budget): string[] {
   if (budget.length === 0) return [];
   const uses = budget.map(({ unit, used, limit }) => `${count(Math.floor(used))} of ${count(limit)} ${unit}`);
-  const isOver = budget.some(({ used, limit }) => used >= limit);
-  return [
-    `Of its budget it has used ${uses.join(', ')}${isOver ? ': its next call is refused (budget_exceeded)' : ''}.`,
-  ];
+  const end = budget.some(isUsed) ? ': its next call is refused (budget_exceeded)' : '';
+  return [`Of its budget it has used ${uses.join(', ')}${end}.`];
 }
 
 /** Of a program that has been ended while calls of it go on; undefined: it has not. */

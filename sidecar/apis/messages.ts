@@ -33,7 +33,7 @@ export const messages: Api = {
 
   readStream: (_facts, wantsMessage) => new MessageReader(wantsMessage),
   isError: ({ type, error }) =>
-    type === 'error' && isObject(error) && [error['type'], error['message']].every((text) => typeof text === 'string'),
+    type === 'error' && isObject(error) && KNOWN_TYPES.has(error['type']) && typeof error['message'] === 'string',
   errorBody: anthropicErrorBody,
   idHeader: 'request-id',
   errorEvent: (error, requestId) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error, requestId))}\n\n`,
@@ -86,29 +86,35 @@ function anthropicUsage(usage: JsonObject): AnswerFacts['usage'] {
 }
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
   401: 'authentication_error',
   403: 'permission_error',
   404: 'not_found_error',
   408: 'timeout_error',
   413: 'request_too_large',
   429: 'rate_limit_error',
+  500: 'api_error',
   503: 'overloaded_error',
   504: 'timeout_error',
   529: 'overloaded_error',
 };
 
 /** Engines have names of their own, such as `BadRequestError`, which its clients do not know. */
-const KNOWN_TYPES = new Set([...Object.values(ERROR_TYPES), 'invalid_request_error', 'billing_error', 'api_error']);
+const KNOWN_TYPES = new Set<unknown>([...Object.values(ERROR_TYPES), 'billing_error']);
+
+/** Its clients have no code for it: they test for these words. */
+const TOO_LONG = /prompt is too long/i;
 
 function anthropicErrorBody(error: GatewayError, requestId?: string): JsonObject {
   const given = error.detail.names?.type ?? '';
-  const byStatus = ERROR_TYPES[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
+  const byStatus = ERROR_TYPES[error.status] ?? ERROR_TYPES[error.status < 500 ? 400 : 500];
   const type = KNOWN_TYPES.has(given) ? given : byStatus;
+  const isTooLong = error.code === 'context_length_exceeded' && !TOO_LONG.test(error.message);
   // Anthropic's SDKs act on it.
   const details = error.code === 'thread_unsupported' && { error_code: 'thread_unsupported_request' };
   return {
     type: 'error',
-    error: { type, message: error.message, ...(details && { details }) },
+    error: { type, message: `${isTooLong ? 'prompt is too long: ' : ''}${error.message}`, ...(details && { details }) },
     ...(requestId !== undefined && { request_id: requestId }),
   };
 }

@@ -7,6 +7,9 @@ import { JSON_TYPE } from '../http/headers.js';
 
 /** Error codes and types that APIs use when one key or account exceeds its limits. */
 const OF_CALLER = /quota|billing|credit|rate.?limit|(requests|tokens)_per_/i;
+/** How vLLM, SGLang, llama.cpp, TensorRT-LLM and services refuse a prompt as too long, by itself or with its answer. Few name it. */
+const TOO_LONG =
+  /context_length_exceeded|exceed_context_size|maximum context length|exceeds the available context|longer than the model.s context|exceeds the maximum allowed length|prompt length .*exceed|prompt is too long/i;
 const QUOTE_MAX = 300;
 /** Faults of an engine to look at. */
 const FAULTS_MAX = 20;
@@ -59,11 +62,15 @@ export function refusalOf(status: number, body: Buffer, { path, secrets, isTold 
   const error = errorIn(body);
   const [type, code, param] = ['type', 'code', 'param'].map((field) => said(error?.[field]));
   const hasMessage = typeof error?.['message'] === 'string' && words !== '';
-  return new GatewayError(
-    CODES[status] ?? (status < 500 ? 'bad_request' : 'engine_failed'),
-    hasMessage ? words : saysOf(status, words),
-    { status, names: { ...(type && { type }), ...(code && { code }), ...(param && { param }) } },
-  );
+  const isTooLong = status < 500 && status !== 429 && TOO_LONG.test(`${words} ${type} ${code}`);
+  const ours = isTooLong
+    ? 'context_length_exceeded'
+    : (CODES[status] ?? (status < 500 ? 'bad_request' : 'engine_failed'));
+  const theirs = isTooLong ? ours : code;
+  return new GatewayError(ours, hasMessage ? words : saysOf(status, words), {
+    status,
+    names: { ...(type && { type }), ...(theirs && { code: theirs }), ...(param && { param }) },
+  });
 }
 
 /** The failure of an engine that another attempt may not meet. */
@@ -81,9 +88,10 @@ const saysOf = (status: number, words: string): string =>
 const OF_BYTES = ['content-encoding', 'content-language', 'content-digest', 'digest', 'etag'];
 const REWRITTEN = { ...JSON_TYPE, ...Object.fromEntries(OF_BYTES.map((name) => [name, undefined])) };
 
-/** A refusal for clients of an API, and what replaces the engine's headers: its bytes go out if they have that form. */
+/** A refusal for clients of an API, and what replaces the engine's headers: its bytes go out if they have that form and a name for it. */
 export function refusalFor(api: Api, body: Buffer, refusal: GatewayError, requestId: string) {
-  if (api.isError(parseObject(body.toString('utf8')) ?? {})) return { bytes: body, changes: {} };
+  if (refusal.code !== 'context_length_exceeded' && api.isError(parseObject(body.toString('utf8')) ?? {}))
+    return { bytes: body, changes: {} };
   return { bytes: Buffer.from(JSON.stringify(api.errorBody(refusal, requestId))), changes: REWRITTEN };
 }
 

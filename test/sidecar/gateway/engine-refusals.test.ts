@@ -57,12 +57,34 @@ describe('a refusal of an engine before its first byte', () => {
   const openai = (message: string, code: string, type = 'invalid_request_error') => ({ error: { message, type, code, param: null } }); // prettier-ignore
 
   it.each([
-    ['/v1/messages', '{"type":"error","error":{"type":"BadRequestError","message":"No."}}'],
+    ['/v1/messages', '{"type":"error","error":{"type":"invalid_request_error","message":"No."}}'],
     ['/v1/chat/completions', '{"error":{"message":"No.","type":"Bad Request","param":null,"code":400}}'],
     ['/v1/responses', '{"error":{"message":"No."}}'],
   ])('goes out as it came in the form of its API: %s', (path, said) => {
     expect(sent(path, 400, said)).toEqual({ said });
   });
+
+  it('has Anthropic’s name for it, not vLLM’s', () => {
+    const said = '{"type":"error","error":{"type":"BadRequestError","message":"No."}}';
+    expect(sent('/v1/messages', 400, said)).toEqual(claude('invalid_request_error', 'No.'));
+  });
+
+  it.each([
+    ['BadRequestError', "This model's maximum context length is 9 tokens. However, your request has 10 input tokens."],
+    ['BadRequest', "The input (10 tokens) is longer than the model's context length (9 tokens)."],
+    ['exceed_context_size_error', 'request (10 tokens) exceeds the available context size (9 tokens)'],
+    ['invalid_request_error', 'Prompt is too long.'],
+  ])(
+    'has the name by which clients shorten their history, if it says that the prompt is too long: %s',
+    (type, message) => {
+      const said = JSON.stringify({ error: { message, type, param: null, code: 400 } });
+      const code = 'context_length_exceeded';
+      for (const path of ['/v1/chat/completions', '/v1/responses'])
+        expect(sent(path, 400, said)).toEqual(openai(message, code, type));
+      const words = type === 'invalid_request_error' ? message : `prompt is too long: ${message}`;
+      expect(sent('/v1/messages', 400, said)).toEqual(claude('invalid_request_error', words));
+    },
+  );
 
   // Of vLLM, SGLang, FastAPI, text-generation-inference, nginx, and nothing at all.
   it.each<[number, string, string, (string | undefined)?, string?]>([

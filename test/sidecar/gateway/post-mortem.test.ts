@@ -32,6 +32,7 @@ describe('a program with a budget', () => {
     const { text, program } = await read<Told>('/programs/p/explain');
     expect(text).toMatch(/Its last call, \S+: Refused with 403 budget_exceeded before it entered the queue\.\n/);
     expect(text).toContain(' 2 of 2 calls: its next call is refused (budget_exceeded).');
+    expect(text).not.toContain('would enter');
     expect(program).toMatchObject({
       budget: [{ name: 'tokens' }, { name: 'calls', unit: 'calls', used: 2, limit: 2 }],
     });
