@@ -171,11 +171,11 @@ function refused(context: Context, error: GatewayError, request?: IncomingMessag
   const isCall = request?.method === 'POST' && SCHEDULED.has(splitTarget(request.url ?? '').path);
   if (isCall) metrics.rejected(code);
   if (isCall && code !== 'client_gone') {
-    totals.refused({ line: undefined }, code, driver.now());
     // Of those that the gateway lets in: strangers must not displace what is remembered for `why`.
     const tenant = auth.tenantIfAny(request);
-    if (tenant !== undefined)
-      pastCalls.turnedAway(identifier.claimed(tenant, request.headers), requestIdOf(request), error, driver.now());
+    const program = tenant && identifier.claimed(tenant, request.headers);
+    totals.refused({ identity: { program } }, code, driver.now());
+    if (program !== undefined) pastCalls.turnedAway(program, requestIdOf(request), error, driver.now());
   }
   const fields = { ...(request && fieldsOf(request)), code, err };
   if (err === undefined) log.info(fields, 'refused');

@@ -52,8 +52,8 @@ export interface Engine {
   readonly cached_share: number | null;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
-  /** Attempts that it failed in the time of `/totals`, of those sent there; null: none. The message is of this gateway's calls. */
-  readonly failures: (Readonly<Record<'failed' | 'attempts', number>> & Pick<Failed, 'last_at'> & { readonly message: string }) | null; // prettier-ignore
+  /** Attempts that it failed in the time of `/totals`, of those sent there, and the last error; null: none. */
+  readonly failures: (Readonly<Record<'failed' | 'attempts', number>> & Last) | null;
   readonly engine_running: number | null;
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;
@@ -75,14 +75,18 @@ export interface Queue {
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
 }
 
-/** Faults of the service come first, then the most frequent. */
-interface Failed {
+export interface Last {
+  /** To 5 s. */
+  readonly last_at: UnixSeconds;
+  readonly last: string;
+}
+
+/** Faults of the service come first, then the most frequent. The last is told by the key of its program; '': not known. */
+interface Failed extends Last {
   readonly code: string;
   readonly calls: number;
   /** `client`: the call was wrong or not allowed. `service`: anything else, such as no room or a failing engine. */
   readonly fault: 'client' | 'service';
-  /** To 5 s. */
-  readonly last_at: UnixSeconds;
 }
 
 export interface TotalsAnswer {

@@ -57,15 +57,16 @@ export function engineRow(
 }
 
 /** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */
-function failuresRow({ id, lastFailure }: Engine, view: TotalsView): Answers.Engine['failures'] {
+function failuresRow({ id }: Engine, view: TotalsView): Answers.Engine['failures'] {
   const [failed, sent] = view.sum.failures.sumsOf(id);
-  if (failed === 0) return null;
-  return { failed, attempts: Math.max(failed, sent), last_at: lastAt(view, 'failures', id), message: lastFailure };
+  return failed === 0 ? null : { failed, attempts: Math.max(failed, sent), ...lastOf(view, 'failures', id) };
 }
 
-/** The beginning of the last step that counts something by that name. */
-const lastAt = ({ steps, stepMs, firstMs }: TotalsView, of: 'ends' | 'failures', name: string): number =>
-  unixSeconds(firstMs + stepMs * steps.findLastIndex((step) => step[of].sumsOf(name)[0] > 0));
+/** The beginning of the last step that counts something by that name, and what was told of the last there. */
+function lastOf({ steps, stepMs, firstMs }: TotalsView, of: 'ends' | 'failures', name: string): Answers.Last {
+  const at = steps.findLastIndex((step) => step[of].sumsOf(name)[0] > 0);
+  return { last_at: unixSeconds(firstMs + stepMs * at), last: steps[at]?.[of].sumsOf(name)[2] ?? '' };
+}
 
 const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) => ({
   window: limitOf(window),
@@ -98,7 +99,7 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
     calls: sum.ends.count,
     failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')
-      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code), last_at: lastAt(view, 'ends', code) }))
+      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code), ...lastOf(view, 'ends', code) }))
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,

@@ -1,10 +1,13 @@
+import type { ProgramId } from '../../src/index.js';
+import { DEFAULT_TENANT } from '../config/index.js';
 import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
 import { PLAIN } from '../errors.js';
 import { isServing } from '../engines/index.js';
-import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
+import { labelOf, tenantOf } from '../identity/names.js';
+import type { Batch, Engine, GatewayState, Last, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { count, counted, span } from './figures.js';
+import { count, counted, named, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
 
@@ -41,11 +44,14 @@ interface Seen {
   readonly queue: Queue;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
-  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'window_seconds' | 'shadow'>;
+  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'shadow'>;
 }
 
 type Status = GatewayState['status'];
 type Part = Status['parts'][number];
+
+const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
+  texts.map((text) => ({ about, level, title: level === 'good' ? '' : title, text, ...(remedy && { remedy }) }));
 
 /** Codes of failures whose remedy stands beside them: that of the engines, or of the gateway that drains. */
 const TOLD_BESIDE = ['no_engine', 'draining'];
@@ -75,8 +81,6 @@ export function statusOf(
   const mayWait = fleet.awaited.size > 0 || [...down, ...inState('starting')].some(({ models }) => models.length > 0);
   const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
-  const failures = failuresInWords(totals, 'service');
-  const mistakes = failuresInWords(totals, 'client');
   const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
   // Those that are down have remedies of their own.
   const moreEngines = away.length > 0 ? `${away.slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
@@ -84,24 +88,22 @@ export function statusOf(
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
-  const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
-    texts.map((text) => ({ about, level, title: level === 'good' ? '' : title, text, ...(remedy && { remedy }) }));
   const parts = [
     ...said('gateway', 'warn', 'Draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...inState('up', 'probation').filter(isFailing).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id} ${failedOf(engine)}.`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
+    ...inState('up', 'probation').filter(isFailing).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
       : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${away[0]?.id}` : '')),
-    ...said('gateway', failures?.isOver === true ? 'good' : 'warn', failures?.title ?? '', failures === undefined ? [] : [failures.text], failures?.remedy),
+    ...failedParts(totals, 'service'),
     ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `Waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', '', [batchInShort(batch)])),
     ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
-    ...said('clients', 'good', '', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
+    ...failedParts(totals, 'client'),
   ]; // prettier-ignore
   const wrong = (['bad', 'warn'] as const).flatMap((worst) => parts.filter(({ level }) => level === worst));
   const remedies = new Set(wrong.flatMap(({ remedy }) => remedy ?? []));
@@ -117,20 +119,34 @@ export function statusOf(
 /** Share of the calls from which failures call for a look. */
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
-/** Without another one, failures are over. */
-const OVER_MS = 60_000;
 
-/** Undefined: no call failed by that fault, or hardly any. */
-function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals'], fault: 'client' | 'service') {
+/** None if no call failed by that fault, or hardly any. */
+function failedParts({ calls, failed }: Seen['totals'], fault: 'client' | 'service'): Part[] {
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
-  if (failures === 0 || failures < FAILED_SHARE * calls) return undefined;
+  const [last] = codes.toSorted((a, b) => b.last_at - a.last_at);
+  if (last === undefined || failures < FAILED_SHARE * calls) return [];
   const shown = codes.slice(0, CODES_SHOWN).map(({ code, calls }) => `${codes.length > 1 ? `${count(calls)} ` : ''}with ${code}`); // prettier-ignore
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
-  const ageMs = Date.now() - 1000 * Math.max(...codes.map(({ last_at: at }) => at));
-  const isOver = ageMs > OVER_MS;
   const remedy = codes.every(({ code }) => TOLD_BESIDE.includes(code)) ? '' : ERRORS_TOLD;
-  return { title, isOver, remedy, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}; the last one ${span(ageMs)} ago.` }; // prettier-ignore
+  const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
+  const text = `${title}${latestOf(what, last)}${byWhom(last)}.`;
+  if (fault === 'client') return said('clients', 'good', '', [text], remedy);
+  return said('gateway', isRecent(last) ? 'warn' : 'good', title, [text], remedy);
+}
+
+/** Without another one for a minute, failures are over. */
+const isRecent = ({ last_at: at }: Last): boolean => Date.now() / 1000 - at <= 60;
+
+const latestOf = (what: string, { last_at: at }: Last): string =>
+  ` in the last 5 min${what}; the last one ${span(Date.now() - 1000 * at)} ago`;
+
+/** `, by program "p" of tenant t`, as far as it has names. */
+function byWhom({ last }: Last): string {
+  const [label, tenant] = [labelOf(last as ProgramId), tenantOf(last as ProgramId)];
+  const program = label === '~' ? '' : ` program ${named(label)}`;
+  const owner = tenant === DEFAULT_TENANT ? '' : `${program && ' of'} tenant ${tenant}`;
+  return last === '' || program + owner === '' ? '' : `, by${program}${owner}`;
 }
 
 /** A loss below this share is none to act on. */
@@ -190,22 +206,20 @@ const ATTEMPTS_FAILED_SHARE = 0.05;
 const ATTEMPTS_FAILED_MIN = 5;
 
 const isFailing = ({ failures }: Engine): boolean =>
-  failures?.failed !== undefined &&
+  !!failures &&
   failures.failed >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * failures.attempts) &&
-  Date.now() - 1000 * failures.last_at <= OVER_MS;
+  isRecent(failures);
 
-/** `failed 40 of 60 attempts in the last 5 min, the last 9 s ago: status 500`; '' if none. */
+/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
 export function failedOf({ failures }: Pick<Engine, 'failures'>): string {
   if (!failures) return '';
-  const { failed, attempts, last_at: at, message } = failures;
-  return `failed ${count(failed)} of ${counted(attempts, 'attempt')} in the last 5 min, the last ${span(Date.now() - 1000 * at)} ago${message && `: ${message}`}`; // prettier-ignore
+  const { failed, attempts, last } = failures;
+  return `${count(failed)} of ${counted(attempts, 'attempt')} failed${latestOf('', failures)}${last && `: ${last}`}.`;
 }
 
 /** Whether an engine takes calls now, and if not, why; then what it failed. @param now on the clock of `down_since` */
-export function engineInWords(engine: Omit<Engine, 'text'>, now: number, times: Times): string {
-  const failed = failedOf(engine);
-  return `${standInWords(engine, now, times)}${failed && ` It ${failed}.`}`;
-}
+export const engineInWords = (engine: Omit<Engine, 'text'>, now: number, times: Times): string =>
+  `${standInWords(engine, now, times)} ${failedOf(engine)}`.trim();
 
 function standInWords(engine: Omit<Engine, 'text'>, now: number, { idleMs, firstByteMs }: Times): string {
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;

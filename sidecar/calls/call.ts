@@ -186,9 +186,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { driver, fleet } = this.context;
     // The engine of the attempt, because another one may have its id by now.
     const engine = this.#attempt?.engine;
-    if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault);
+    const message = error.message.replace(/^The engine (answered with )?|\.$/g, '');
+    if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault, message);
     this.#failures.note(this.#dispatch, error);
-    if (engine !== undefined) engine.lastFailure = error.message.replace(/^The engine (answered with )?|\.$/g, '');
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
       this.#doubted.push(engine);

@@ -9,8 +9,8 @@ export interface Observer {
   refused?(spec: CallSpec, code: ErrorCode, nowMs: Millis): void;
   accepted?(call: CallHandle): void;
   dispatched?(spec: CallSpec, dispatch: Dispatch, isRetry: boolean): void;
-  /** An engine failed an attempt, or had no room for it. */
-  engineFailed?(spec: CallSpec, engine: EngineId, cause: FailureCause): void;
+  /** An engine failed an attempt, or had no room for it. @param message absent: it had none */
+  engineFailed?(spec: CallSpec, engine: EngineId, cause: FailureCause, message?: string): void;
   /** The client of a waiting call was sent a comment. */
   commented?(): void;
   /** An engine gave its response this id; told again with its usage. */

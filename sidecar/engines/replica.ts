@@ -32,8 +32,6 @@ export class Replica {
   /** Whether its first probe has ended, well or not. */
   probed = false;
   ejections = 0;
-  /** The words of the last attempt that it failed; '' if none. */
-  lastFailure = '';
   /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
   trouble: { readonly reason: string; readonly sinceMs: number; readonly isStuck?: true } | undefined;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
@@ -349,5 +347,5 @@ export class Replica {
 }
 
 /** One engine replica, as the gateway uses it: the fleet alone puts it in and out of service. */
-export type Engine = Pick<Replica, 'passing' | 'lastFailure'> &
+export type Engine = Pick<Replica, 'passing'> &
   Readonly<Omit<Replica, 'close' | 'drain' | 'reconfigure' | 'remove' | 'removing' | 'resume'>>;

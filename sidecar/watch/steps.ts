@@ -1,18 +1,19 @@
-/** The sum of a name's values, and that of the wholes of which they are shares. */
-type Sum<Name> = readonly [name: Name, sum: readonly [sum: number, of: number]];
+/** The sum of a name's values, that of the wholes of which they are shares, and what was told of the last. */
+type Sum<Name> = readonly [name: Name, sum: readonly [sum: number, of: number, told?: string]];
 
 /** Ratios of two sums by name: cached shares of prompts by engine, means of readings. */
 export class Ratios<Name = string> {
-  readonly #sums = new Map<Name, readonly [sum: number, of: number]>();
+  readonly #sums = new Map<Name, Sum<Name>[1]>();
 
   /** @param of absent: it is one more */
-  add(name: Name, sum: number, of = 1): void {
+  add(name: Name, sum: number, of = 1, told = this.sumsOf(name)[2]): void {
     const [sumBefore, ofBefore] = this.sumsOf(name);
-    this.#sums.set(name, [sumBefore + sum, ofBefore + of]);
+    const sums = [sumBefore + sum, ofBefore + of] as const;
+    this.#sums.set(name, told === undefined ? sums : [...sums, told]);
   }
 
   merge(all: Iterable<Sum<Name>>): void {
-    for (const [name, [sum, of]] of all) this.add(name, sum, of);
+    for (const [name, sums] of all) this.add(name, ...sums);
   }
 
   sumsOf(name: Name): Sum<Name>[1] {
@@ -83,9 +84,9 @@ export class Step {
   readonly queues = new Durations();
   readonly cached = new Ratios();
   readonly readings = new Ratios();
-  /** Calls by how they ended: `completed`, or an error code. */
+  /** Calls by how they ended, `completed` or an error code, and the program of the last. */
   readonly ends = new Ratios();
-  /** Attempts that engines failed, of those sent there, by engine. */
+  /** Attempts that engines failed, of those sent there, by engine, and the last error. */
   readonly failures = new Ratios();
 
   read(reading: Reading): void {

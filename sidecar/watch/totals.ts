@@ -1,4 +1,4 @@
-import type { Dispatch, EngineId, Event, Millis } from '../../src/index.js';
+import type { Dispatch, EngineId, Event, Millis, ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
@@ -28,6 +28,9 @@ export interface TotalsPorts {
   readonly reading: () => Reading;
   readonly now: () => Millis;
 }
+
+/** A call, or a request that became none, whose program is known if the gateway let it in. */
+type Whose = Partial<Pick<CallSpec, 'line'>> & { readonly identity: { readonly program: ProgramId | undefined } };
 
 export type TotalsView = ReturnType<Totals['read']>;
 
@@ -82,18 +85,18 @@ export class Totals implements Observer {
   }
 
   /** An engine without room is none that fails. */
-  engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause): void {
-    if (cause !== 'busy') this.#each(this.ports.now(), (step) => step.failures.add(engine, 1, 0));
+  engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause, message = ''): void {
+    if (cause !== 'busy') this.#each(this.ports.now(), (step) => step.failures.add(engine, 1, 0, message));
   }
 
-  refused({ line }: Pick<CallSpec, 'line'>, code: ErrorCode, nowMs: Millis): void {
-    this.#end(line, code, nowMs);
+  refused(spec: Whose, code: ErrorCode, nowMs: Millis): void {
+    this.#end(spec, code, nowMs);
   }
 
   ended({ spec }: Pick<CallHandle, 'spec'>, report: CallReport, nowMs: Millis): void {
     const { queueMs, dispatch, usage, outcome, status, code } = report;
     const end = outcome === 'completed' ? outcome : (code ?? `engine_${status}`);
-    if (outcome !== 'cancelled') this.#end(spec.line, end, nowMs);
+    if (outcome !== 'cancelled') this.#end(spec, end, nowMs);
     this.#each(nowMs, (step) => {
       if (!isBackground(spec)) step.queues.took(queueMs);
       if (usage?.cachedTokens !== undefined)
@@ -112,8 +115,8 @@ export class Totals implements Observer {
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */
-  #end(line: unknown, end: string, nowMs: Millis): void {
-    if (line === undefined) this.#each(nowMs, (step) => step.ends.add(end, 1));
+  #end({ line, identity }: Whose, end: string, nowMs: Millis): void {
+    if (line === undefined) this.#each(nowMs, (step) => step.ends.add(end, 1, 1, identity.program));
   }
 
   #each(ms: number, change: (step: Step) => void): void {

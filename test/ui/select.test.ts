@@ -5,9 +5,9 @@ import { levelOf, placeOf, stateOf, typeHint, typeName } from '../../ui/words.js
 
 it('adds up the failures by whose fault they are', () => {
   const failed = [
-    { code: 'no_engine', calls: 3, fault: 'service', last_at: 9 },
-    { code: 'queue_full', calls: 1, fault: 'service', last_at: 9 },
-    { code: 'unknown_model', calls: 20, fault: 'client', last_at: 9 },
+    { code: 'no_engine', calls: 3, fault: 'service', last_at: 9, last: '' },
+    { code: 'queue_full', calls: 1, fault: 'service', last_at: 9, last: '' },
+    { code: 'unknown_model', calls: 20, fault: 'client', last_at: 9, last: '' },
   ] as const;
   expect(failuresOf('service', failed)).toEqual({ calls: 4, codes: ['3 no_engine', '1 queue_full'] });
   expect(failuresOf('client', failed.slice(0, 2))).toEqual({ calls: 0, codes: [] });

@@ -190,13 +190,13 @@ it('says what an engine that is up has room for, and how long calls hang on one 
 
 it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
   const told = (failed: number, attempts: number, ageSeconds: number, ...others: string[]) => {
-    const failures = { failed, attempts, last_at: Date.now() / 1000 - ageSeconds, message: 'status 500' };
+    const failures = { failed, attempts, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
     const engines = ['e3', ...others].map((id) => ({ id, state: 'up', models: ['m'], in_flight: 0, failures: id === 'e3' ? failures : null })); // prettier-ignore
     const { level, helps, text } = statusWith({ engines });
     return [level, helps, text, engineInWords(engines[0] as unknown as Engine, 0, { idleMs: 0, firstByteMs: 0 })];
   };
-  const text = 'e3 failed 40 of 60 attempts in the last 5 min, the last 9 s ago: status 500.';
-  expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text.replace('e3', 'It')}`]); // prettier-ignore
+  const text = '40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
+  expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
   // Without it, its calls would fail.
   expect(told(40, 60, 9)[1]).toBe('What helps: restart e3, or read its log.');
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
@@ -248,11 +248,11 @@ it('warns of an estimated loss only where all of its range matters', () => {
 });
 
 it('tells failed calls also beside an engine that is down, and when they are over', () => {
-  const told = (ageSeconds: number, state = 'up') => {
+  const told = (ageSeconds: number, state = 'up', program = '') => {
     const last = Date.now() / 1000 - ageSeconds;
-    const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99 }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last }]; // prettier-ignore
+    const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99, last: 'red:other' }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last, last: program }]; // prettier-ignore
     const engines = [{ id: 'e', state, models: [], in_flight: 0, text: '' }];
-    return statusWith({ engines, totals: { calls: 99, failed, window_seconds: 300, shadow: null } });
+    return statusWith({ engines, totals: { calls: 99, failed, shadow: null } });
   };
   const text = '1 engine up. 10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
   expect(told(20)).toMatchObject({ level: 'warn', text: `${text}; the last one 20 s ago. No call waits.` });
@@ -261,17 +261,19 @@ it('tells failed calls also beside an engine that is down, and when they are ove
     helps: '',
     text: `${text}; the last one 1 min 10 s ago. No call waits.`,
   });
+  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /20 s ago(.*)\. No call/.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
+  expect(whose).toEqual([', by program "p"', ', by program "p" of tenant red', ', by tenant red', '', ', by program "~p" of tenant red']); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['e down, No engine', 'No engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
   // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
-  const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000 }];
-  expect(statusWith({ totals: { calls: 9, failed, window_seconds: 300, shadow: null } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
+  const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
+  expect(statusWith({ totals: { calls: 9, failed, shadow: null } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
 });
 
 it('has the worst that stands in its title, first, and nothing that is over', () => {
-  const failed = [{ code: 'queue_full', calls: 7, fault: 'service', last_at: Date.now() / 1000 - 90 }];
-  const totals = { calls: 9, failed, window_seconds: 300, shadow: null };
+  const failed = [{ code: 'queue_full', calls: 7, fault: 'service', last_at: Date.now() / 1000 - 90, last: '' }];
+  const totals = { calls: 9, failed, shadow: null };
   const told = (more: object) => statusOf({ ...PARTS, reloadRefused: 'bad' } as never, { ...CALM, totals, ...more } as never); // prettier-ignore
   expect(told({})).toMatchObject({ level: 'warn', title: 'Reload refused' });
   const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, text: '', down_reason: 'connection refused' })); // prettier-ignore

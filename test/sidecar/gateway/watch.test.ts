@@ -88,21 +88,21 @@ describe('the admin API', () => {
     expect((await post('/v1/batches', '{}')).status).toBe(403);
     expect(await state()).toMatchObject({ level: 'good', text: '1 engine up. No call waits.' });
     engine.answer = (response) => void response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
-    await chat();
-    await post('/v1/chat/completions', '{');
+    await chat({}, named('p'));
+    await post('/v1/chat/completions', '{', named('p'));
     const theirs =
-      '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400, 1 with invalid_json.';
+      '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400, 1 with invalid_json, by program "p".';
     expect(await state()).toMatchObject({ level: 'good', title: '', text: `1 engine up. No call waits. ${theirs}` });
-    const failed = [{ code: 'engine_400', calls: 1, fault: 'client' }, { code: 'invalid_json', calls: 1, fault: 'client' }]; // prettier-ignore
+    const failed = [{ code: 'engine_400', calls: 1, fault: 'client' }, { code: 'invalid_json', calls: 1, fault: 'client', last: 'default:p' }]; // prettier-ignore
     expect((await ask('/totals')).json()).toMatchObject({ calls: 100, failed });
     engine.answer = (response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
-    for (let calls = 0; calls < 2; calls += 1) await chat();
+    for (let calls = 0; calls < 2; calls += 1) await chat({}, named('q'));
     expect(await state()).toMatchObject({
       level: 'warn',
       title: '2 of 102 calls failed',
-      text: `1 engine up. 2 of 102 calls failed in the last 5 min with engine_404. No call waits. ${theirs.replace('100', '102')}`,
+      text: `1 engine up. 2 of 102 calls failed in the last 5 min with engine_404, by program "q". No call waits. ${theirs.replace('100', '102')}`,
     });
-    const all = [{ code: 'engine_404', calls: 2, fault: 'service' }, ...failed];
+    const all = [{ code: 'engine_404', calls: 2, fault: 'service', last: 'default:q' }, ...failed];
     const totals = (await ask('/totals')).json() as unknown as TotalsAnswer;
     expect(totals).toMatchObject({ calls: 102, failed: all });
     expect(Math.abs(Date.now() / 1000 - (totals.failed[0]?.last_at ?? 0))).toBeLessThan(20);

@@ -9,7 +9,8 @@ import { Told } from '../../../sidecar/watch/known-programs.js';
 import { Totals, faultOf } from '../../../sidecar/watch/totals.js';
 import { Watchers } from '../../../sidecar/watch/watchers.js';
 
-const CALL = { spec: {} as CallSpec };
+const CALL = { spec: { identity: { program: 'default:p' } } as CallSpec };
+const LINE = { spec: { ...CALL.spec, line: {} } as CallSpec };
 afterEach(() => vi.useRealTimers());
 
 /** Fakes what watchers use, and no more: loops that other files have left behind would run on this clock too. */
@@ -101,9 +102,9 @@ describe('totals', () => {
     for (const isBackground of [true, false]) {
       known = Object.assign(new Told('m', 'user'), { isBackground });
       gone(1000, 0);
-      totals.ended({ spec: { isBackground } as CallSpec }, { queueMs: 9 } as CallReport, millis(0));
+      totals.ended({ spec: { ...CALL.spec, isBackground } }, { queueMs: 9 } as CallReport, millis(0));
     }
-    totals.ended({ spec: { line: {} } as CallSpec }, { queueMs: 9 } as CallReport, millis(0));
+    totals.ended(LINE, { queueMs: 9 } as CallReport, millis(0));
     known = undefined;
     const { unanswered, queues } = totals.read(millis(0)).sum;
     expect([unanswered.count, queues.count]).toEqual([1, 1]);
@@ -129,10 +130,11 @@ describe('totals', () => {
     nowMs = 0;
     const [a, b] = ['a', 'b'] as EngineId[];
     for (const engine of [a, a, a, b]) totals.dispatched(CALL.spec, { engine: engine! });
-    for (const cause of ['answer', 'unreached', 'busy'] as const) totals.engineFailed(CALL.spec, a!, cause);
+    for (const cause of ['answer', 'unreached', 'busy'] as const)
+      totals.engineFailed(CALL.spec, a!, cause, `words of ${cause}`);
     const { steps, sum } = totals.read(millis(0));
-    expect([a, b].map((engine) => sum.failures.sumsOf(engine!))).toEqual([[2, 3], [0, 1]]); // prettier-ignore
-    expect(totals.read(millis(0), '5m', [steps]).sum.failures.sumsOf(a!)).toEqual([4, 6]);
+    expect([a, b].map((engine) => sum.failures.sumsOf(engine!))).toEqual([[2, 3, 'words of unreached'], [0, 1]]); // prettier-ignore
+    expect(totals.read(millis(0), '5m', [steps]).sum.failures.sumsOf(a!)).toEqual([4, 6, 'words of unreached']);
   });
 
   it('tell a time that few took as it was', () => {
@@ -143,13 +145,12 @@ describe('totals', () => {
 
   it('count the calls of clients by how they ended, but for those whose clients left', () => {
     const totals = totalsOf();
-    const line = { spec: { line: {} } as CallSpec };
     const ends = [['completed', 200], ['completed', 200], ['client_error', 400], ['timed_out', 408, 'queue_timeout'], ['cancelled', 499, 'client_gone']] as const; // prettier-ignore
     for (const [outcome, status, code] of ends)
-      for (const call of [CALL, line])
+      for (const call of [CALL, LINE])
         totals.ended(call, { queueMs: 0, outcome, status, code } as CallReport, millis(0));
     totals.refused(CALL.spec, 'queue_full', millis(0));
-    totals.refused(line.spec, 'queue_full', millis(0));
+    totals.refused(LINE.spec, 'queue_full', millis(0));
     const { sum } = totals.read(millis(0), '5m', [[...Array<never>(59), totals.read(millis(0)).steps.at(-1)!]]);
     const counts = [...sum.ends].map(([end, [calls]]) => [end, calls]);
     expect(counts).toEqual([['completed', 4], ['engine_400', 2], ['queue_timeout', 2], ['queue_full', 2]]); // prettier-ignore
