@@ -9,7 +9,10 @@ export function guard(program: Command): void {
   // Commander asks for them before it tells an unknown option, which may be a misspelt one of them.
   for (const option of required) option.makeOptionMandatory(false);
   const isGiven = (command: Command, option: Option) => command.getOptionValueSource(option.attributeName()) === 'cli';
-  for (const command of all(program)) command.allowExcessArguments();
+  for (const command of all(program)) {
+    command.allowExcessArguments();
+    for (const option of command.options) refuseSecond(command, option);
+  }
   program.hook('preAction', (_, acting) => {
     const { args, options, registeredArguments: wanted } = acting;
     const [[word], known] = [args, acting.commands.map((each) => each.name())];
@@ -30,4 +33,14 @@ export function guard(program: Command): void {
       if (misplaced !== undefined)
         command.error(`${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`); // prettier-ignore
     });
+}
+
+/** Of two values commander takes the last, unless the option collects them in a list. */
+function refuseSecond(command: Command, option: Option): void {
+  const isOfOne = () => !option.isBoolean() && !Array.isArray(command.getOptionValue(option.attributeName()));
+  let times = 0;
+  command.on(`option:${option.name()}`, () => {
+    times += 1;
+    if (times > 1 && isOfOne()) command.error(`option '${option.flags}' is given twice: give one value`);
+  });
 }

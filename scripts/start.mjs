@@ -10,14 +10,14 @@ const TRIED = 100;
 const PORT_MAX = 65535;
 const given = process.argv.slice(2);
 
-/** The value of an option, of which the last counts: `--port 1`, `--port=1`, `-p 1` or `-p1`. */
+/** The value of an option: `--port 1`, `--port=1`, `-p 1` or `-p1`. */
 function valueOf(long, short = long) {
   const values = given.map((each, at) => {
     if (each === long || each === short) return given[at + 1];
     if (each.startsWith(`${long}=`)) return each.slice(long.length + 1);
     return each.startsWith(short) && !each.startsWith('--') ? each.slice(short.length) : undefined;
   });
-  return values.findLast((value) => value !== undefined);
+  return values.find((value) => value !== undefined);
 }
 
 async function isTaken(port, host) {
@@ -50,6 +50,7 @@ if (port !== undefined && port <= PORT_MAX && (await isTaken(port, host))) {
   process.exit(1);
 }
 await import('./ensure.mjs');
-const standIns = hasEngines ? [] : ['--embedded', '2', '--log-level', 'warn'];
+const quiet = valueOf('--log-level') === undefined ? ['--log-level', 'warn'] : [];
+const standIns = hasEngines ? [] : ['--embedded', '2', ...quiet];
 process.argv.splice(2, Infinity, 'serve', ...standIns, ...given);
 await import('../dist/cli/main.js');

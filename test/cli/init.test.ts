@@ -119,10 +119,11 @@ describe('maitred init', () => {
     ['-e http://a --admin-token MAITRED_TOKEN', /MAITRED_TOKEN/],
     ['-e http://a --role gatway', /Did you mean gateway/i],
     ['-e http://a --tenant a --tenant a', /--tenant/],
-    ['-e http://a -o no-such/x.yaml', /the folder no-such does not exist/],
+    ['-e http://a --out no-such/x.yaml', /the folder no-such does not exist/],
   ])('refuses %j, and writes nothing', async (line, message) => {
     const file = join(folderOf({}), 'maitred.yaml');
-    const { code, err } = await init('-o', file, ...line.split(' ').filter((word) => word !== ''));
+    const out = line.includes('--out') ? [] : ['-o', file];
+    const { code, err } = await init(...out, ...line.split(' ').filter((word) => word !== ''));
     expect(code).toBe(2);
     expect(err).toMatch(message);
     expect(existsSync(file)).toBe(false);

@@ -84,7 +84,8 @@ describe('maitred sim with wrong usage', () => {
     ['--workload chat --concurrency 48', /no more than the 2 programs .* run at a time: 48/],
     ['--trace examples/programs.jsonl --policy plas --programs 100', /recording has 24 programs: --rate or --concurr/],
   ])('says what has no effect: %s', async (line, told) => {
-    const { code, errors } = await sim('--programs', '2', ...line.split(' '));
+    const few = line.includes('--programs') ? [] : ['--programs', '2'];
+    const { code, errors } = await sim(...few, ...line.split(' '));
     expect(code).toBe(0);
     expect(errors).toEqual([expect.stringMatching(told)]);
   });

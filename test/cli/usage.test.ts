@@ -38,6 +38,11 @@ describe('maitred', () => {
       code: 2,
       err: 'maitred: --port: must be a whole number from 0 to 65535, such as 8080\n',
     });
+    const twice = expect.stringMatching(/--port <port>' is given twice/) as string;
+    expect(await run(['serve', '-p', 'abc', '--port=25299'])).toMatchObject({ code: 2, errors: [twice] });
+    expect((await run(['config', '--engine', 'ftp://x', '--engine', 'http://a', '--port', '1'])).errors).toHaveLength(
+      1,
+    );
     expect((await run(['config', '--engine', 'ftp://x'])).err).toMatch(/--engine: must .*http:/);
   });
 
