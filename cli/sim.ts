@@ -30,15 +30,15 @@ async function simulate(command: Command, flags: GivenFlags, signal: AbortSignal
   const run = (trial: Plan) => (signal.aborted ? Promise.resolve([]) : runsOf(trial, flags.jobs, signal));
   const { plan, runs } = asked.searched === undefined ? { plan: asked, runs: await run(asked) } : await search(asked, asked.searched, flags.programs !== undefined, run); // prettier-ignore
   const advice = signal.aborted ? [] : adviceOf(plan, runs);
-  const recommendation = isInVain(runs) ? undefined : recommend(plan, runs);
+  const recommendation = isInVain(runs) ? undefined : recommend(plan, runs, signal.aborted);
   const fragment = recommendation !== undefined && recommendation.choice > 0 ? fragmentOf(recommendation.values, flags.config) : []; // prettier-ignore
-  const document = documentOf(plan, runs, advice, recommendation);
+  const document = documentOf(plan, runs, advice, recommendation, signal.aborted);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0)
     process.stdout.write(plain(tablesOf(plan, runs, document, tableWidth(process.stdout), fragment)));
-  if (!document.complete || signal.aborted) {
+  if (!document.complete) {
     const ended = document.runs.filter(({ complete }) => complete).length;
-    throw new Interrupted(`stopped when ${ended} of ${combinationsOf(plan).length} runs had ended`);
+    throw new Interrupted(`stopped when ${ended}${plan.searched === undefined ? ` of ${combinationsOf(plan).length}` : ''} runs had ended`); // prettier-ignore
   }
   // The report has told it.
   if (isInVain(runs)) throw new Error('');

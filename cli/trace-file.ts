@@ -32,7 +32,7 @@ export class Faults {
       return;
     }
     this.count += 1;
-    if (this.count <= TOLD_MAX) complain(error.message);
+    if (this.count <= TOLD_MAX) complain(`${error.message}; skipped`);
     if (this.count === TOLD_MAX + 1) complain('what else is malformed is only counted');
   }
 

@@ -18,6 +18,7 @@ export { WorkloadGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export * from './report/grid.js';
 export { headline, type Change } from './report/headline.js';
-export { breakEvenOf, isRising, placeVerdict, type PlaceVerdict, worstOf } from './report/places.js';
+export { breakEvenOf, worstOf } from './report/break-even.js';
+export { isMany, namesOf, placeVerdict, type PlaceVerdict } from './report/places.js';
 export { markdownOf, type Report, drawCharts } from './report/report.js';
 export { Pool, untilEnded, serveRuns } from './threads/pool.js';

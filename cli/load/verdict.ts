@@ -1,4 +1,4 @@
-import { isRising, p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
+import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
 import { isSlowed, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js';
 import { number } from '../../text/index.js';
 import type { Load } from './read-load.js';
@@ -65,7 +65,7 @@ function figuresOf(target: LoadDocument['targets'][number]): string {
 export const isOverloaded = ({ targets }: LoadDocument): boolean =>
   targets.every(({ queue_grew }) => queue_grew === true);
 export const isTold = ({ load, document }: Played): boolean => !isOpen(load) || programsToTell(document.targets) === 0;
-export const rises = (loads: readonly Load[]): boolean => isRising(loads.map(({ value }) => value ?? 0));
+export const rises = (loads: readonly Load[]): boolean => loads.length > 1 && loads.every(({ value = 0 }, at) => at === 0 || value > (loads[at - 1]?.value ?? 0)); // prettier-ignore
 export const isOpen = ({ options }: Load): boolean => options.arrivals.type === 'open';
 
 /** Share of programs that may fail under a load that is sustained. */

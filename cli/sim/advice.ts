@@ -11,17 +11,15 @@ const NAMES_MAX = 4;
 export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const runs = all.filter(({ complete }) => complete);
   if (isInVain(runs)) return [vainText(plan, runs)];
-  const isLong = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0);
-  return [
-    ...(isLong ? [`Some programs fail, as ${tooLong(plan)}.`] : []),
-    ...named(
-      plan,
-      'Most programs fail',
-      (at) => (isMostLost(runs, at) ? '' : undefined),
-      'Times are of the few that completed.',
-    ),
-    ...openOf(plan, runs),
-  ];
+  const long = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0) ? tooLong(plan) : undefined;
+  const most = named(
+    plan,
+    'Most programs fail',
+    (at) => (isMostLost(runs, at) ? '' : undefined),
+    `${long === undefined ? '' : `Their ${long}. `}Times are of the few that completed.`,
+  );
+  const some = long === undefined || most.length > 0 ? [] : [`Some programs fail, as ${long}.`];
+  return [...some, ...most, ...openOf(plan, runs)];
 }
 
 /** Whether more than half of the programs of a variant failed. */

@@ -13,6 +13,7 @@ export function documentOf(
   runs: readonly RunReport[],
   advice: readonly string[],
   recommendation: Recommendation | undefined,
+  isStopped = false,
 ) {
   const ratiosFor = (comparison: Comparison) => {
     const { first, other } = comparison;
@@ -24,7 +25,8 @@ export function documentOf(
   return {
     version: 1 as const,
     /** False when it was stopped, so that runs are missing or incomplete. */
-    complete: runs.length === plan.variants.length * plan.seeds.length && runs.every(({ complete }) => complete),
+    complete:
+      !isStopped && runs.length === plan.variants.length * plan.seeds.length && runs.every(({ complete }) => complete),
     settings: settingsOf(plan),
     /** Without their programs, which would be most of the document. */
     runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),

@@ -69,6 +69,7 @@ export const chosenFrom =
 
 /** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */
 export function settings(text: string, before: readonly (string | number)[] = []): readonly (string | number)[] {
+  if (text.includes('..')) throw new InvalidArgumentError('It takes no range: give the values, separated by commas.');
   const values = text.split(',').map((each) => {
     const [word, value] = [each.trim(), Number(each)];
     return word === '' || !Number.isFinite(value) ? word : value;

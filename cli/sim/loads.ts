@@ -66,21 +66,25 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : Math.max(PAIRS_LAST, enough))));
   const count = Math.min(wanted, Math.floor(RUNS_MAX / plan.variants.length));
   const steady = steadyOf(plan, runs);
-  const longer = steady === undefined ? '' : ` --programs ${steady}`;
+  const longer = steady === undefined ? '' : ` --programs ${steady.programs}`;
   if (!plan.isExact && count > plan.seeds.length) {
     const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
     return `Too few seeds${longer === '' ? '' : ' and programs'} to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with --seed 1..${count}${longer}.`; // prettier-ignore
   }
-  return longer === '' ? undefined : `Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with${longer}.`; // prettier-ignore
+  if (steady === undefined || (steady.isLarge && from < 0)) return undefined;
+  return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: run again with${longer}.`; // prettier-ignore
 }
 
-/** Programs of a longer run of a number at a time, where differences are small: those at the beginning or the end decide them. */
-export function steadyOf(plan: Plan, runs: readonly RunReport[]): number | undefined {
+/**
+ * Programs of a longer run of a number at a time: those at the beginning or the end decide small differences, and the
+ * slowest; and whether the difference is large.
+ */
+export function steadyOf(plan: Plan, runs: readonly RunReport[]) {
   const { axis, values: [load = 0, ...others] } = loadsOf(plan); // prettier-ignore
   const enough = Math.min(PROGRAMS_MAX, STEADY * load);
   if (axis === 'rate' || others.length > 0 || enough <= plan.programs) return undefined;
   const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean);
   const isSame = ratios.every((ratio) => ratio.low !== null && verdictOf(ratio, plan.margin) === 'same');
   const isLarge = ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL));
-  return isSame || isLarge ? undefined : enough;
+  return isSame ? undefined : { programs: enough, isLarge };
 }

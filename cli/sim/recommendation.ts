@@ -25,15 +25,16 @@ type Lines = readonly (string | undefined)[];
  * The setting under which programs are fastest, if any is certainly better than the first; in several circumstances,
  * what is best in each, after the answer. Undefined where settings do not differ, unless rates do, where runs are
  * missing, and where the first knows the future.
+ * @param isStopped whether a search was, and no question that it has left open is told
  */
-export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation | undefined {
+export function recommend(plan: Plan, all: readonly RunReport[], isStopped = false): Recommendation | undefined {
   const runs = all.filter(({ complete }) => complete);
   const settings = choicesOf(plan);
   const isWhole = runs.length === plan.variants.length * plan.seeds.length;
   if (!isWhole || !isPossible(plan.variants[0]) || plan.variants.every((_, at) => isMostLost(runs, at))) return undefined; // prettier-ignore
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
-  const next = enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts);
+  const next = isStopped ? undefined : enginesOf(plan).length > 1 ? enginesNext(plan, runs) : nextOf(plan, runs, verdicts); // prettier-ignore
   const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
     const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
@@ -54,7 +55,7 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   const against = settingOf(plan, 0);
   // Of one axis, a line for each setting follows.
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
-  if (next !== undefined && (choice === 0 || steadyOf(plan, runs) !== undefined)) return told(0, [next + lost]);
+  if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next + lost]);
   if (choice === 0) {
     const slight = verdicts[0]?.slight;
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;

@@ -33,9 +33,11 @@ export async function search(plan: Plan, axis: Searched, isSized: boolean, run: 
   for (let next: number | undefined = begin.value; next !== undefined && found.size < VALUES_MAX;) {
     const trial = withValues(sized, axis, [next]);
     const runs = await run(trial);
-    found.set(next, runs);
     const isWhole =
       runs.length === trial.variants.length * trial.seeds.length && runs.every(({ complete }) => complete);
+    // Stopped: the values before tell without it.
+    if (!isWhole && found.size > 0) break;
+    found.set(next, runs);
     const isSome = runs.some(({ completed }) => completed > 0);
     next = isWhole && isSome ? NEXT[axis](joined(sized, axis, found)) : undefined;
   }

@@ -1,3 +1,4 @@
+import { isMany, namesOf } from '../../lab/index.js';
 import { integer } from '../../text/index.js';
 import { auto, ENDED, loadsOf } from './loads.js';
 import { loadOf, programsToTell } from './overload.js';
@@ -30,7 +31,8 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     const text = isOne ? share : reach;
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
-  const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
+  const groups = [...named].sort(([, one], [, other]) => Number(isMany(one)) * one.length - Number(isMany(other)) * other.length); // prettier-ignore
+  const texts = groups.map(([text, names], at) => (groups.length === 1 ? text : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names, 'and')} ${text}`)); // prettier-ignore
   const objectives = plan.slos.map(({ expression }) => expression).join(' and ');
   const what = objectives === '' ? 'Sustained' : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';

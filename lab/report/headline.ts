@@ -26,6 +26,8 @@ export interface Cost {
   readonly text: string;
 }
 
+export const textsOf = (price: readonly Cost[]): string[] => price.map(({ text }) => text);
+
 /** The facts of the sentence that opens a report. */
 export interface Change extends Times {
   readonly name: string;

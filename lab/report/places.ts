@@ -1,7 +1,7 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { type Cost, FACTOR_MIN, outcomeOf, type Times, worseOf } from './headline.js';
+import { type Cost, FACTOR_MIN, outcomeOf, textsOf, type Times, worseOf } from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -56,19 +56,21 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const [best] = better;
   const losses = lossesOf(compared, margin);
   const bursts = first?.isOverloaded === true ? [] : better.filter(({ times }) => times.sustained?.isSooner === false).map(({ at }) => at); // prettier-ignore
-  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), bursts, losses, enough, sentence: `${place}: ${[text, ...folded(losses)].join('; ')}.` }); // prettier-ignore
+  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), bursts, losses, enough, sentence: `${place}: ${[text, ...fewOf(losses)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
-    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
+    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
-    const texts = folded(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${sustained}${more.text}` }))); // prettier-ignore
+    const texts = fewOf(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${sustained}${more.text}` }))); // prettier-ignore
     const [slight] = sooner;
     if (slight !== undefined) return { ...say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.sustained}, too little for its price: ${textsOf(slight.price).join('; ')}`), slight: slight.name }; // prettier-ignore
-    // Of many settings the line would be long.
-    const priced = tried.length > TOLD_MAX ? [] : tried.filter(({ verdict, ratio }) => verdict !== 'later' && (isExact || ratio.low !== null)); // prettier-ignore
-    const worn = priced.flatMap((each) => {
-      const texts = [...textsOf(priceOf(each, margin, true)), ...lostOf(each)];
-      return tried.length === 1 ? texts : texts.length > 0 ? [`${each.name}: ${texts.join(', ')}`] : [];
+    const priced = tried.flatMap((each) => {
+      const price = priceOf(each, margin, true);
+      const text = [...textsOf(price), ...lostOf(each)].join(', ');
+      const isTold = text !== '' && each.verdict !== 'later' && (isExact || each.ratio.low !== null);
+      const factor = Math.max(1, ...price.map((cost) => cost.factor));
+      return isTold ? [{ factor, ...(tried.length === 1 ? { name: '', text } : { name: each.name, text: `: ${text}` }) }] : []; // prettier-ignore
     });
+    const worn = fewOf(priced.sort((a, b) => b.factor - a.factor), 'also differ'); // prettier-ignore
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
     if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
@@ -86,26 +88,26 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
         : `no difference${worn.length > 0 ? ' in mean time' : ''}${same.sustained}`;
     return told(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
-  const others = better.filter((each) => each !== best && !alike.includes(each));
-  const gain = `${alike.map(({ name }) => name).join(' or ')}, programs ${outcomeOf(best.ratio, margin)}:`;
-  const told = others.slice(0, OTHERS_MAX).map(({ name, ratio }) => `${name} ${outcomeOf(ratio, margin)}`);
-  const more = others.length > told.length ? [`${others.length - told.length} more`] : [];
-  const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
-  const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
-  const grows = 'the factor grows with the number of programs';
-  const few = best.sustained === '' ? [] : [`in the others, ${grows}`];
-  const drain = first?.isOverloaded === true ? [`${drained} overloaded, so ${grows}`] : few;
-  return say(
-    [
-      `${gain} ${ratioText(best.ratio)}${best.sustained}`,
-      ...drain,
-      ...textsOf(best.price),
-      ...lostOf(best),
-      ...told,
-      ...more,
-    ].join('; '),
-  );
+  return say(gainText(all, alike, better.slice(alike.length), margin));
 }
+
+/** @param alike the fastest, and those that may be as fast @param others that are faster than the first */
+function gainText(all: readonly Tried[], alike: readonly Gain[], others: readonly Gain[], margin: number): string {
+  const [[first], [best]] = [all, alike];
+  if (first === undefined || best === undefined) return '';
+  const both = all.length > 2 ? `${best.name} and ${first.name}` : 'both';
+  const grows = 'the factor grows with the number of programs';
+  const paid = [...textsOf(best.price), ...lostOf(best)];
+  return [
+    `${namesOf(alike.map(({ name }) => name), 'or')}, programs ${outcomeOf(best.ratio, margin)}: ${ratioText(best.ratio)}${best.sustained}`, // prettier-ignore
+    ...(first.isOverloaded ? [`${best.isOverloaded ? `${both} are` : `${first.name} is`} overloaded, so ${grows}`] : []), // prettier-ignore
+    ...(!first.isOverloaded && best.sustained !== '' ? [`in the others, ${grows}`] : []),
+    ...(alike.length > 1 && paid.length > 0 ? [`${best.name}: ${paid.join(', ')}`] : paid),
+    ...fewOf(others.map(({ name, ratio }) => ({ name, text: ` ${outcomeOf(ratio, margin)}` }))),
+  ].join('; ');
+}
+
+type Gain = ReturnType<typeof comparedOf>[number] & { readonly price: readonly Cost[] };
 
 /** All that can be chosen, against the first. */
 function comparedOf(all: readonly Tried[], margin: number, isExact: boolean) {
@@ -131,23 +133,26 @@ function lossesOf(compared: ReturnType<typeof comparedOf>, margin: number) {
 
 /** Times over the first's from which on a gain is too slight to be paid for. */
 const SLIGHT = 0.95;
-const OTHERS_MAX = 2;
-/** Settings at a place whose prices are told where none is better. */
-const TOLD_MAX = 2;
 const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? Infinity;
 
 /** Deviations by which more programs fail than chance explains, of counts without a known spread: one-sided, 95 %. */
 const FAILS = 1.64;
 const failsMore = ({ failed }: Tried, first: Tried | undefined): boolean => failed - (first?.failed ?? 0) > FAILS * Math.sqrt(failed + (first?.failed ?? 0)); // prettier-ignore
 
-const textsOf = (price: readonly Cost[]): string[] => price.map(({ text }) => text);
-
 const lostOf = ({ times: { failed: [before, after] = [0, 0] } }: Tried): string[] => before === after ? [] : [`failed programs ${number(before)} -> ${number(after)}`]; // prettier-ignore
 
-/** Names before their texts, those of equal texts together. */
-function folded(items: readonly { readonly name: string; readonly text: string }[]): string[] {
-  const texts = [...new Set(items.map(({ text }) => text))];
-  return texts.map((text) => items.filter((item) => item.text === text).map(({ name }) => name).join(' and ') + text); // prettier-ignore
+/** Most names in a list; of more the first two are told, and the number of the others. */
+const NAMES_MAX = 3;
+export const isMany = (list: readonly unknown[]): boolean => list.length > NAMES_MAX;
+
+export const namesOf = (names: readonly string[], joint: 'and' | 'or'): string => isMany(names) ? `${names.slice(0, 2).join(', ')} ${joint} ${names.length - 2} more` : names.join(` ${joint} `); // prettier-ignore
+
+/** Names before their texts, those of equal texts together. @param others what is said of those left out */
+function fewOf(items: readonly { readonly name: string; readonly text: string }[], others = ''): string[] {
+  const told = isMany(items) ? items.slice(0, 2) : items;
+  const texts = [...new Set(told.map(({ text }) => text))];
+  const named = texts.map((text) => namesOf(told.filter((item) => item.text === text).map(({ name }) => name), 'and') + text); // prettier-ignore
+  return told === items ? named : [...named, `${items.length - 2} more ${others}`.trim()];
 }
 
 /** Times its p99 before from which on a kind of program pays: of few programs less is chance. */
@@ -174,75 +179,3 @@ function priceOf({ p99s, times }: Tried, margin: number, isAll = false): Cost[] 
   };
   return [...worseOf(times, margin, isTold), ...(most === undefined ? [] : [most])];
 }
-
-/**
- * The one that is better in the most of these places, of several the one most often the fastest, and from which of them
- * on it always is. `choice` is its place in the list; 0: nothing is better than the first.
- * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
- * @param preferred one that is better somewhere, to be taken before others
- * @param sustained who sustains the highest of these places
- * @param all the number of places, with those that nothing sustains
- */
-export function breakEvenOf(
-  verdicts: readonly PlaceVerdict[],
-  nameOf: (choice: number) => string,
-  loads?: number,
-  preferred?: number,
-  sustained = 'it sustains',
-  all = verdicts.length,
-): { choice: number; sentence: string } {
-  const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
-  const firsts = (choice: number) => verdicts.filter(({ better }) => better[0] === choice).length;
-  const [most] = [...new Set(verdicts.flatMap(({ better }) => better))].sort(
-    (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
-  );
-  const choice = preferred ?? most;
-  if (choice === undefined) {
-    const unsure = verdicts.filter(({ enough }) => enough !== undefined).map(({ place }) => lowered(place));
-    const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
-    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
-    return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
-  }
-  const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
-  const name = nameOf(choice);
-  const paying = verdicts.filter(({ better }) => better.includes(choice));
-  const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
-  const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)] ?? []);
-  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
-  const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => lowered(each.place)).join(', ')}` : ''; // prettier-ignore
-  if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}`); // prettier-ignore
-  const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
-  const isAll = verdicts.length === loads;
-  const isLast = from === verdicts.length - 1;
-  const burst = verdicts[from]?.bursts?.includes(choice) === true ? `; at ${place} only in seeds that overload ${nameOf(0)}` : ''; // prettier-ignore
-  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `from ${place} on`}${burst}`); // prettier-ignore
-  const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
-  return say(`pays ${isLast ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore
-}
-
-const NAMED_MAX = 3;
-const UNIT = / (a second|at a time)$/;
-
-/** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
-export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
-  highest(verdicts, 'Most is lost', ({ losses }) =>
-    losses
-      .filter(({ at, factor }) => factor > 1 && (choice === undefined || at === choice))
-      .map(({ name, factor, text }) => ({ measure: 'program', factor, text: `${name}${text}` })),
-  );
-
-const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
-
-/** The highest of each measure, with its place. */
-function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => readonly Cost[]): string {
-  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: one.place })));
-  const measures = [...new Set(costs.map(({ measure }) => measure))];
-  const most = measures.flatMap((name) => costs.filter(({ measure }) => measure === name).sort((a, b) => b.factor - a.factor).slice(0, 1)); // prettier-ignore
-  const places = [...new Set(most.map(({ place }) => place))].map((place) => {
-    const texts = textsOf(most.filter((cost) => cost.place === place));
-    return `${place === '' ? '' : ` ${lowered(place)}`}: ${texts.join('; ')}`;
-  });
-  return most.length === 0 ? '' : ` ${words}${places.join(';')}.`;
-}
-
-export const isRising = (loads: readonly number[]): boolean => loads.length > 1 && loads.every((load, at) => at === 0 || load > (loads[at - 1] ?? 0)); // prettier-ignore

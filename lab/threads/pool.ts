@@ -1,7 +1,10 @@
 import { Worker, parentPort, workerData } from 'node:worker_threads';
 import type { RunHooks } from '../measure/run.js';
 
-const DRAW_MS = 200;
+/** A line on a terminal is drawn again so often; elsewhere another line tells that the command lives. */
+const [DRAW_MS, TELL_MS] = [200, 60_000];
+/** When a command, known by its signal, last told: its pools may be many, and short. */
+const told = new WeakMap<AbortSignal, number>();
 
 export interface Progress {
   readonly complete: boolean;
@@ -73,8 +76,8 @@ export class Pool<Task, Report extends Progress> {
 }
 
 /**
- * The pool's reports when it is done, or when the signal has stopped it. Meanwhile, if stderr is a terminal, a line
- * shows the progress.
+ * The pool's reports when it is done, or when the signal has stopped it. Meanwhile a line on stderr shows the progress:
+ * all the time on a terminal, each minute elsewhere.
  * @param programs number of programs of all its runs together
  * @param label before the progress
  */
@@ -84,7 +87,7 @@ export function untilEnded<Task, Report extends Progress>(
   signal: AbortSignal,
   label = '',
 ): Promise<ReadonlyMap<number, Report>> {
-  const hideProgress = showProgress(pool, programs, label);
+  const hideProgress = showProgress(pool, programs, signal, label);
   const stop = () => pool.stop();
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
@@ -98,12 +101,16 @@ export function untilEnded<Task, Report extends Progress>(
 function showProgress(
   pool: { readonly runs: number; readonly runsDone: number; readonly programsDone: number },
   programs: number,
+  signal: AbortSignal,
   label: string,
 ): () => void {
-  if (!process.stderr.isTTY) return () => undefined;
-  const draw = (text: string) => process.stderr.write(`\r\u001B[K${text}`);
+  const isDrawn = process.stderr.isTTY;
+  const draw = (text: string) => process.stderr.write(isDrawn ? `\r\u001B[K${text}` : `${text}\n`);
   const beganMs = performance.now();
+  if (!told.has(signal)) told.set(signal, beganMs);
   const timer = setInterval(() => {
+    if (!isDrawn && performance.now() - (told.get(signal) ?? 0) < TELL_MS) return;
+    told.set(signal, performance.now());
     const { programsDone } = pool;
     const leftMs = ((performance.now() - beganMs) * (programs - programsDone)) / programsDone;
     const left = programsDone > 0 ? `, about ${leftText(leftMs)} left` : '';
@@ -111,7 +118,7 @@ function showProgress(
   }, DRAW_MS);
   return () => {
     clearInterval(timer);
-    draw('');
+    if (isDrawn) draw('');
   };
 }
 

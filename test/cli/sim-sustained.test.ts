@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { steadyOf } from '../../cli/sim/loads.js';
 import { loadOf } from '../../cli/sim/overload.js';
 import { recommend } from '../../cli/sim/recommendation.js';
 import { parseSlo } from '../../loadtest/report/index.js';
@@ -65,14 +64,15 @@ it('asks for more programs where too few came to tell on how many engines a load
   expect(told(2)).toContain('run again with --programs 200.');
 });
 
-it('asks for a longer run of a number at a time where a difference is small, and not settled', () => {
+it('asks for a longer run of a number at a time where a difference is small, and not settled, or others may pay', () => {
   const given = (mean: number, programs = 100, seeds = [1, 2, 3]) =>
     madeUp({ concurrency: [8], policy: BOTH }, { programs, seeds }, (at) => ({ program_seconds: spread(at === 0 ? 10 : mean, 100) })); // prettier-ignore
-  const told = (...how: Parameters<typeof given>) => steadyOf(given(...how).plan, given(...how).runs);
-  expect([told(9), told(10), told(5), told(9, 200)]).toEqual([200, undefined, undefined, undefined]);
+  const told = (...how: Parameters<typeof given>) => recommend(given(...how).plan, given(...how).runs)!.sentence;
+  expect(told(9)).toBe('Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs 200.'); // prettier-ignore
+  expect(told(5)).toMatch(/^Take plas: programs 2\.0x faster .*\nFew programs, .* cannot tell who pays: run again with --programs 200\.$/); // prettier-ignore
+  expect([told(10), told(9, 200), told(20)].join()).not.toContain('Few programs');
   // One seed tells nothing, so one command asks for more of both.
-  const { plan, runs } = given(10.1, 100, [1]);
-  expect(recommend(plan, runs)!.sentence).toBe('Too few seeds and programs to tell whether anything is better than pass-through: run again with --seed 1..16 --programs 200.'); // prettier-ignore
+  expect(told(10.1, 100, [1])).toBe('Too few seeds and programs to tell whether anything is better than pass-through: run again with --seed 1..16 --programs 200.'); // prettier-ignore
 });
 
 it('names the settings that the best one cannot be told apart from, and its price', () => {

@@ -43,6 +43,7 @@ describe('maitred sim with wrong usage', () => {
     ...['1..', '..2', '2..1', '1..2..3', '1..1.5', '1..4294967295', '1..3,2'].map((seeds) => `--workload mixed --rate 1 --seed ${seeds}`), // prettier-ignore
     '--workload mixed --rate 1, --window 8',
     '--workload mixed --rate 1 --gate 0.5,7',
+    '--workload mixed --rate 1 --gate 0.1..0.9',
     '--workload mixed --rate 1 --gate 0.9,0.90',
     '--workload mixed --rate 1 --preset tiny-cpu,tiny-cpu',
     '--workload mixed --rate 1 extra',

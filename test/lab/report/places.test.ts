@@ -21,7 +21,7 @@ it('names what is worse where one other setting takes as long', () => {
   const perhaps = { ...times(1, 1), firstToken: { p50: ratio(1.2), p99: { ...ratio(1.31), low: 0.93, high: 1.84 } } };
   expect(placeVerdict('At 1 a second', [tried('a', 1), { ...tried('b', 1), times: perhaps }], TERMS).sentence).toBe('At 1 a second: no difference in mean time; first token p50 20 % slower, p99 no certain difference (1.31, 0.93–1.84; 1 -> 1 s).'); // prettier-ignore
   const both = [tried('pass-through', 1), tried('fcfs-window', 1, 3), tried('plas', 1, 4)];
-  expect(placeVerdict('At 1 a second', both, TERMS).sentence).toBe('At 1 a second: no difference in mean time; fcfs-window: first token p99 3.0x slower (1 -> 3 s); plas: first token p99 4.0x slower (1 -> 4 s).'); // prettier-ignore
+  expect(placeVerdict('At 1 a second', both, TERMS).sentence).toBe('At 1 a second: no difference in mean time; plas: first token p99 4.0x slower (1 -> 4 s); fcfs-window: first token p99 3.0x slower (1 -> 3 s).'); // prettier-ignore
   expect(told(1.1)).toBe('At 1 a second: pass-through is fastest; plas, programs 10 % slower: 1.10 (1.10–1.10).');
 });
 
@@ -47,6 +47,7 @@ it('takes the one under which fewest programs fail of those that are as fast, an
   const { better, sentence } = placeVerdict('At 1 a second', all, TERMS);
   expect(better).toEqual([2, 1, 3]);
   expect(sentence).toBe('At 1 a second: c or b, programs 2.0x faster: 0.50 (0.50–0.50); d 30 % faster.');
+  expect(placeVerdict('At 1 a second', [tried('a', 1), tried('b', 0.5, 4), tried('c', 0.5)], TERMS).sentence).toBe('At 1 a second: b or c, programs 2.0x faster: 0.50 (0.50–0.50); b: first token p99 4.0x slower (1 -> 4 s).'); // prettier-ignore
   const fewer = { ...tried('b', 0.5), times: { ...times(0.5, 1), failed: [9, 4] as const } };
   expect(placeVerdict('At 1 a second', [tried('a', 1), fewer], TERMS).sentence).toMatch(/0\.50\); failed programs 9 -> 4\.$/); // prettier-ignore
   const same = { ...tried('b', 1), times: { ...times(1, 1), failed: [9, 4] as const } };
@@ -62,6 +63,13 @@ it('compares what fails by chance as often, and leaves out what fails more, with
 it('names settings with equal outcomes once', () => {
   const all = [tried('a', 1), tried('b', 1.2), tried('c', 1.2)];
   expect(placeVerdict('At 1 a second', all, TERMS).sentence).toBe('At 1 a second: a is fastest; b and c, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
+});
+
+it('names the first two of many settings, and how many more there are', () => {
+  const told = (...means: readonly number[]) => placeVerdict('At 1 a second', [tried('a', 1), ...means.map((mean, at) => tried('bcdef'.charAt(at), mean, 2 + at))], TERMS).sentence; // prettier-ignore
+  expect(told(0.5, 0.5, 0.5, 0.5, 0.7)).toBe('At 1 a second: b, c or 2 more, programs 2.0x faster: 0.50 (0.50–0.50); b: first token p99 2.0x slower (1 -> 2 s); f 30 % faster.'); // prettier-ignore
+  expect(told(1, 1, 1, 1)).toBe('At 1 a second: no difference in mean time; e: first token p99 5.0x slower (1 -> 5 s); d: first token p99 4.0x slower (1 -> 4 s); 2 more also differ.'); // prettier-ignore
+  expect(told(1.1, 1.2, 1.3, 1.4)).toBe('At 1 a second: a is fastest; e, programs 40 % slower: 1.40 (1.40–1.40); d, programs 30 % slower: 1.30 (1.30–1.30); 2 more.'); // prettier-ignore
 });
 
 it('says which setting alone sustains a load', () => {

@@ -1,0 +1,72 @@
+import { type Cost, textsOf } from './headline.js';
+import type { PlaceVerdict } from './places.js';
+
+/**
+ * The one that is better in the most of these places, of several the one most often the fastest, and from which of them
+ * on it always is. `choice` is its place in the list; 0: nothing is better than the first.
+ * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
+ * @param preferred one that is better somewhere, to be taken before others
+ * @param sustained who sustains the highest of these places
+ * @param all the number of places, with those that nothing sustains
+ */
+export function breakEvenOf(
+  verdicts: readonly PlaceVerdict[],
+  nameOf: (choice: number) => string,
+  loads?: number,
+  preferred?: number,
+  sustained = 'it sustains',
+  all = verdicts.length,
+): { choice: number; sentence: string } {
+  const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
+  const firsts = (choice: number) => verdicts.filter(({ better }) => better[0] === choice).length;
+  const [most] = [...new Set(verdicts.flatMap(({ better }) => better))].sort(
+    (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
+  );
+  const choice = preferred ?? most;
+  if (choice === undefined) {
+    const unsure = verdicts.filter(({ enough }) => enough !== undefined).map(({ place }) => lowered(place));
+    const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
+    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
+    return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
+  }
+  const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
+  const name = nameOf(choice);
+  const paying = verdicts.filter(({ better }) => better.includes(choice));
+  const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
+  const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)] ?? []);
+  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
+  const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => lowered(each.place)).join(', ')}` : ''; // prettier-ignore
+  if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}`); // prettier-ignore
+  const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
+  const isAll = verdicts.length === loads;
+  const isLast = from === verdicts.length - 1;
+  const burst = verdicts[from]?.bursts?.includes(choice) === true ? `; at ${place} only in seeds that overload ${nameOf(0)}` : ''; // prettier-ignore
+  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `from ${place} on`}${burst}`); // prettier-ignore
+  const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
+  return say(`pays ${isLast ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore
+}
+
+const NAMED_MAX = 3;
+const UNIT = / (a second|at a time)$/;
+
+/** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
+export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
+  highest(verdicts, 'Most is lost', ({ losses }) =>
+    losses
+      .filter(({ at, factor }) => factor > 1 && (choice === undefined || at === choice))
+      .map(({ name, factor, text }) => ({ measure: 'program', factor, text: `${name}${text}` })),
+  );
+
+const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
+
+/** The highest of each measure, with its place. */
+function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => readonly Cost[]): string {
+  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: one.place })));
+  const measures = [...new Set(costs.map(({ measure }) => measure))];
+  const most = measures.flatMap((name) => costs.filter(({ measure }) => measure === name).sort((a, b) => b.factor - a.factor).slice(0, 1)); // prettier-ignore
+  const places = [...new Set(most.map(({ place }) => place))].map((place) => {
+    const texts = textsOf(most.filter((cost) => cost.place === place));
+    return `${place === '' ? '' : ` ${lowered(place)}`}: ${texts.join('; ')}`;
+  });
+  return most.length === 0 ? '' : ` ${words}${places.join(';')}.`;
+}
