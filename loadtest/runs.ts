@@ -1,7 +1,5 @@
-import { integer } from '../text/index.js';
-import type { AgentProgram } from '../workloads/index.js';
 import { baselineOf } from './calibrate.js';
-import { type AloneSpeed, type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
+import { type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
 import { watch } from './disturbance.js';
 import { Meter } from './meter.js';
 import type { Player } from './player.js';
@@ -34,7 +32,6 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
       for (const warning of [
         ...ready.map(({ facts }) => speedWarning(facts, options.timeScale)),
         fitting.foresee(options.programs(0), options.maxPrograms),
-        oneByOne(options, alone),
       ])
         if (warning !== undefined) onWarning(warning);
     const began = performance.now();
@@ -43,35 +40,6 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
   } finally {
     await Promise.all(opened.map((target) => target.close()));
   }
-}
-
-/** Programs of which the time of all is estimated. */
-const ESTIMATED = 100;
-/** Time that nobody needs to be told of. */
-const PATIENCE_MS = 60_000;
-
-/** Tells how long programs take that run one at a time; undefined: not long, or they do not. */
-function oneByOne(options: LoadOptions, alone: AloneSpeed | undefined): string | undefined {
-  const { arrivals, maxPrograms, durationMs } = options;
-  if (arrivals.type !== 'closed' || arrivals.concurrency > 1) return undefined;
-  const leasts: number[] = [];
-  for (const program of options.programs(0))
-    if (leasts.push(leastMs(program, alone, options)) >= Math.min(ESTIMATED, maxPrograms)) break;
-  // Never 0: of programs without an end, all would take 0 * Infinity.
-  const mean = Math.max(Number.MIN_VALUE, leasts.reduce((sum, each) => sum + each, 0) / Math.max(1, leasts.length));
-  const ms = mean * maxPrograms;
-  if (Math.min(ms, durationMs) < PATIENCE_MS) return undefined;
-  const takes = durationMs < ms ? 'as many as begin in --duration' : `${integer(maxPrograms)} programs, which take ${Math.ceil(ms / 60_000)} min or more`; // prettier-ignore
-  return `Programs run one at a time: ${takes}. More at once: --concurrency or --rate; fewer: --programs.`;
-}
-
-/** A program's time if all of its prompts were in the cache. */
-function leastMs({ calls }: AgentProgram, alone: AloneSpeed | undefined, { gapMsMax, timeScale }: LoadOptions): number {
-  const { overheadMs = 0, outputTokenMs = 0 } = alone ?? {};
-  const ends: number[] = [];
-  for (const { after, gapMs, outputTokens } of calls)
-    ends.push(Math.max(0, ...after.map((before) => ends[before] ?? 0)) + Math.min(gapMs, gapMsMax) / timeScale + overheadMs + outputTokens * outputTokenMs); // prettier-ignore
-  return Math.max(0, ...ends);
 }
 
 /** Result of a run, besides the records of its calls and programs. */

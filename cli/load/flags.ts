@@ -77,7 +77,7 @@ export function addLoadOptions(command: Command): Command {
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .addHelpText(
       'after',
-      '\nWithout --rate and --concurrency, programs run one at a time, or arrive at the times of their trace.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.',
+      '\nWithout --rate and --concurrency, programs arrive at the times of their trace.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.',
     );
   return addExamples(command, {
     'load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40': 'measure one engine or gateway',

@@ -17,8 +17,6 @@ import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
 
-const ONE_BY_ONE: Arrivals = { type: 'closed', concurrency: 1 };
-
 type OneLoad = Omit<LoadFlags, 'rate' | 'concurrency'> & SourceFlags;
 
 export interface Load {
@@ -47,7 +45,7 @@ export async function readLoads(command: Command, flags: LoadFlags, faults: Faul
   const isSweep = rates.length + counts.length > 1;
   const load = (one: Pick<Values, 'rate' | 'concurrency'>): Load => {
     const own = { ...flags, rate: one.rate, concurrency: one.concurrency };
-    const arrivals = readArrivals(command, own, source, ONE_BY_ONE);
+    const arrivals = readArrivals(command, own, source);
     const options = optionsOf(own, source, arrivals, apiKey);
     return {
       place: placeOf(one),

@@ -121,8 +121,8 @@ const isBuiltIn = (name: string): name is WorkloadName => WORKLOAD_NAMES.some((e
 export const openWorkload = (nameOrFile: string): Workload =>
   isBuiltIn(nameOrFile) ? WORKLOADS[nameOrFile] : workloadOf(readYaml(nameOrFile, workloadFileSchema, nameFindings));
 
-/** The arrivals of the programs; ends the command if its flags do not determine them and there is no `usual` way. */
-export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource, usual?: Arrivals): Arrivals {
+/** The arrivals of the programs; ends the command if its flags do not determine them. */
+export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource): Arrivals {
   const { rate, cv, concurrency, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
   if (traceSpeed !== undefined && source.type !== 'trace') command.error('--trace-speed needs a --trace');
@@ -136,12 +136,7 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
   if (traceSpeed !== undefined && source.type === 'trace')
     command.error(`${source.file} has no arrival times: set --rate or --concurrency`);
-  return (
-    usual ??
-    command.error(
-      'set an arrival rate (--rate; maitred sim --rate auto finds those that tell most) or a fixed concurrency (--concurrency)',
-    )
-  );
+  return command.error('set an arrival rate, such as --rate 0.5 (maitred sim --rate auto finds those that tell most), or how many programs run at a time, such as --concurrency 8'); // prettier-ignore
 }
 
 /** Number of programs; a recording with its own arrivals is not repeated. */

@@ -121,9 +121,11 @@ describe('maitred load', () => {
     expect(out + errors).not.toMatch(/very-secret|[^\P{Cc}\n]/u);
   });
 
-  it('sends one program at a time where nothing says when they arrive', async () => {
+  it('needs to know when programs arrive', async () => {
     const { url } = await engine();
-    const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--speed', '100', '--no-baseline'];
+    const few = ['--target', url, '--workload', 'chat', '--programs', '2'];
+    expect(await refused(...few)).toMatchObject({ code: 2, errors: [expect.stringContaining('--concurrency 8')] });
+    const args = [...few, '--concurrency', '1', '--speed', '100', '--no-baseline'];
     const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json']);
     expect(code).toBe(0);
     expect((await load(args)).out).toContain('100 times as fast as real (all figures are those at real speed)'); // prettier-ignore

@@ -62,7 +62,7 @@ describe('maitred', () => {
   it.each([
     ['serve --help', [...POLICY_NAMES, ...BALANCER_NAMES]],
     ['engine --help', ['default: 8000', 'default: "llama-3.1-8b-a100"', 'default: 1)']],
-    ['load --help', ['Without --rate and --concurrency, programs run one at a time']],
+    ['load --help', ['Without --rate and --concurrency, programs arrive at the times of their trace']],
   ])('%s tells the choices and defaults', async (line, words) => {
     const { out } = await run(line.split(' '));
     const text = out.replaceAll(/\s+/g, ' ');

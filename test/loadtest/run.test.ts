@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { LoadOptions } from '../../loadtest/index.js';
 import { describe, expect, it } from 'vitest';
 import { baselineOf } from '../../loadtest/calibrate.js';
 import { speedWarning } from '../../loadtest/warnings.js';
@@ -124,33 +123,6 @@ describe('arrivals', () => {
     expect(timed.programs).toHaveLength(9);
     const counted = await load({ targets: [handle.url], programs: () => singles(1000), arrivals, maxPrograms: 4 });
     expect(counted.programs).toHaveLength(4);
-  });
-
-  it('one at a time are announced with the least that they take, if that is long', async () => {
-    const handle = await engine({ speed: 1 });
-    const told = async (options: Partial<LoadOptions>) => {
-      const [stop, warnings] = [new AbortController(), [] as string[]];
-      const onWarning = (warning: string) => {
-        warnings.push(warning);
-        stop.abort();
-      };
-      await load({ targets: [handle.url], arrivals: { type: 'closed', concurrency: 1 }, onWarning, ...options }, stop.signal); // prettier-ignore
-      return warnings;
-    };
-    const [gapMs, maxPrograms] = [30_000, 300];
-    const long = { programs: () => [program('p', call(), call({ after: [0], gapMs }), call({ gapMs }))], maxPrograms };
-    expect(await told(long)).toEqual([expect.stringMatching(/one at a time: 300 programs, which take 150 min or more\. .*--concurrency or --rate/)]); // prettier-ignore
-    expect(await told({ ...long, durationMs: 90_000 })).toEqual([
-      expect.stringMatching(/as many as begin in --duration/),
-    ]);
-    expect(await told({ programs: () => singles(2), maxPrograms: 2 })).toEqual([]);
-    const endless = {
-      programs: () => singles(100),
-      maxPrograms: Infinity,
-      durationMs: 90_000,
-      baseline: 'none' as const,
-    };
-    expect(await told(endless)).toEqual([expect.stringMatching(/as many as begin in --duration/)]);
   });
 
   it('leave out programs that no target could answer', async () => {
