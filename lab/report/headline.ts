@@ -11,6 +11,8 @@ export interface Times {
   readonly perToken?: Ratio;
   /** The p99 of the time to first token, before and after. */
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
+  /** The repetitions that these are of, if not all: a text after them. */
+  readonly firstTokenOf?: string | undefined;
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
   /** Programs that failed, before and after: of simulations the mean over seeds. */
@@ -100,7 +102,7 @@ export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => 
 }
 
 function firstTokenText(
-  { firstToken, firstTokenP99Seconds, counts }: Times,
+  { firstToken, firstTokenP99Seconds, firstTokenOf = '', counts }: Times,
   margin: number,
   isTold: (value: Ratio) => boolean = () => true,
 ): string {
@@ -109,7 +111,7 @@ function firstTokenText(
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
   const [before, after] = firstTokenP99Seconds;
   const outcome = outcomeOf(p99, margin);
-  const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
+  const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s${firstTokenOf}`;
   const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
   const middle = isTold(p50) ? `p50 ${outcomeOf(p50, margin)}` : '';
   const tail = isTold(p99) ? `${tailName(counts.calls)} ${later}` : '';

@@ -70,7 +70,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
       const factor = Math.max(1, ...price.map((cost) => cost.factor));
       return isTold ? [{ factor, ...(tried.length === 1 ? { name: '', text } : { name: each.name, text: `: ${text}` }) }] : []; // prettier-ignore
     });
-    const worn = fewOf(priced.sort((a, b) => b.factor - a.factor), 'also differ'); // prettier-ignore
+    const worn = fewOf(priced.sort((a, b) => b.factor - a.factor)); // prettier-ignore
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
     if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
@@ -147,12 +147,12 @@ export const isMany = (list: readonly unknown[]): boolean => list.length > NAMES
 
 export const namesOf = (names: readonly string[], joint: 'and' | 'or'): string => isMany(names) ? `${names.slice(0, 2).join(', ')} ${joint} ${names.length - 2} more` : names.join(` ${joint} `); // prettier-ignore
 
-/** Names before their texts, those of equal texts together. @param others what is said of those left out */
-function fewOf(items: readonly { readonly name: string; readonly text: string }[], others = ''): string[] {
+/** Names before their texts, those of equal texts together. */
+function fewOf(items: readonly { readonly name: string; readonly text: string }[]): string[] {
   const told = isMany(items) ? items.slice(0, 2) : items;
   const texts = [...new Set(told.map(({ text }) => text))];
   const named = texts.map((text) => namesOf(told.filter((item) => item.text === text).map(({ name }) => name), 'and') + text); // prettier-ignore
-  return told === items ? named : [...named, `${items.length - 2} more ${others}`.trim()];
+  return told === items ? named : [...named, `${items.length - 2} more`];
 }
 
 /** Times its p99 before from which on a kind of program pays: of few programs less is chance. */

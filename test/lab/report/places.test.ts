@@ -68,7 +68,7 @@ it('names settings with equal outcomes once', () => {
 it('names the first two of many settings, and how many more there are', () => {
   const told = (...means: readonly number[]) => placeVerdict('At 1 a second', [tried('a', 1), ...means.map((mean, at) => tried('bcdef'.charAt(at), mean, 2 + at))], TERMS).sentence; // prettier-ignore
   expect(told(0.5, 0.5, 0.5, 0.5, 0.7)).toBe('At 1 a second: b, c or 2 more, programs 2.0x faster: 0.50 (0.50–0.50); b: first token p99 2.0x slower (1 -> 2 s); f 30 % faster.'); // prettier-ignore
-  expect(told(1, 1, 1, 1)).toBe('At 1 a second: no difference in mean time; e: first token p99 5.0x slower (1 -> 5 s); d: first token p99 4.0x slower (1 -> 4 s); 2 more also differ.'); // prettier-ignore
+  expect(told(1, 1, 1, 1)).toBe('At 1 a second: no difference in mean time; e: first token p99 5.0x slower (1 -> 5 s); d: first token p99 4.0x slower (1 -> 4 s); 2 more.'); // prettier-ignore
   expect(told(1.1, 1.2, 1.3, 1.4)).toBe('At 1 a second: a is fastest; e, programs 40 % slower: 1.40 (1.40–1.40); d, programs 30 % slower: 1.30 (1.30–1.30); 2 more.'); // prettier-ignore
 });
 
