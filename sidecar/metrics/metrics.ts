@@ -55,7 +55,16 @@ const TENANT_SUMS = {
   outputTokens: ['tenant_output_tokens_total', 'Tokens generated for the tenant.'],
 } as const satisfies Record<string, Sum>;
 
-type OfTenant = Pick<CallSpec, 'tenant'>;
+/** By which engines of several models are scaled apart. */
+const MODEL_SUMS = {
+  accepted: ['model_calls_accepted_total', 'Calls for the model that the scheduler took in.'],
+  ended: ['model_calls_ended_total', 'Of these, those that have ended.'],
+} as const satisfies Record<string, Sum>;
+const MODELS_MAX = 200;
+
+interface OfCall {
+  readonly spec: Pick<CallSpec, 'tenant' | 'facts'>;
+}
 type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
 
 export interface MetricsPorts {
@@ -94,6 +103,7 @@ export class Metrics implements Observer {
   readonly #spans = this.#counter('trace_spans_total', 'Spans for the tracing collector, by result.', 'result');
   readonly #engines: Sums<keyof typeof ENGINE_SUMS>;
   readonly tenants: Sums<keyof typeof TENANT_SUMS>;
+  readonly #models: Sums<keyof typeof MODEL_SUMS>;
 
   constructor(ports: MetricsPorts) {
     collectDefaultMetrics({ register: this.registry });
@@ -112,6 +122,7 @@ export class Metrics implements Observer {
     const scraped = scrapedInto(this.registry);
     const stays = (id: string) => ports.hasEngine(id as EngineId);
     this.#engines = new Sums(scraped, 'engine', ENGINE_SUMS, { stays, rowsMax: () => Infinity });
+    this.#models = new Sums(scraped, 'model', MODEL_SUMS, { stays: () => true, rowsMax: () => MODELS_MAX });
     this.tenants = new Sums(scraped, 'tenant', TENANT_SUMS, { stays: () => true, rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);
     // From 0 on: a rate does not see a series that begins with its first increments.
@@ -120,8 +131,9 @@ export class Metrics implements Observer {
     for (const cause of ['ended', 'expired', 'evicted']) this.#programsEnded.inc({ cause }, 0);
   }
 
-  accepted({ spec }: { readonly spec: OfTenant }): void {
+  accepted({ spec }: OfCall): void {
     this.#accepted.inc();
+    this.#models.of(spec.facts.model).accepted += 1;
     this.tenants.of(spec.tenant).accepted += 1;
   }
 
@@ -150,9 +162,10 @@ export class Metrics implements Observer {
     this.#comments.inc();
   }
 
-  ended({ spec }: { readonly spec: OfTenant }, report: CallReport): void {
+  ended({ spec }: OfCall, report: CallReport): void {
     const { outcome, ttftMs, serviceMs, durationMs } = report;
     this.#ended.inc({ outcome });
+    this.#models.of(spec.facts.model).ended += 1;
     if (ttftMs !== undefined) this.#ttft.observe(ttftMs / 1000);
     const row = this.tenants.of(spec.tenant);
     row[outcome] += 1;

@@ -69,19 +69,23 @@ describe('the alerts', () => {
 describe('the recipe for engines that scale from zero', () => {
   const { spec } = parse(readText('deploy/keda/scaled-object.yaml')) as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
   const [{ metadata }] = spec.triggers as [(typeof spec.triggers)[0]];
+  const ofOneModel = /# (\(sum\(maitred_model.*)/.exec(readText('deploy/keda/scaled-object.yaml'))?.[1] ?? '';
 
   it('counts calls by series that there are, and never takes their absence for no calls', () => {
-    expect(unknownIn(metadata.query, metrics)).toEqual([]);
+    for (const query of [metadata.query, ofOneModel]) expect(unknownIn(query, metrics)).toEqual([]);
     expect(metadata).toMatchObject({ ignoreNullValues: 'false' });
   });
 
   it.skipIf(!hasPromtool)(`counts calls that end between scrapes; ${NO_PROMTOOL}`, () => {
-    const at = (eval_time: string, ...values: number[]) => ({ expr: metadata.query, eval_time, exp_samples: values.map((value) => ({ labels: '{}', value })) }); // prettier-ignore
+    const at = (expr: string, eval_time: string, ...values: number[]) => ({ expr, eval_time, exp_samples: values.map((value) => ({ labels: '{}', value })) }); // prettier-ignore
     const input_series = [
       { series: 'maitred_calls_in_system{instance="a"}', values: '0x20 30 0x20 _x20' },
       { series: 'maitred_calls_accepted_total{instance="a"}', values: '0x10 1x9 31x21 _x20' },
+      // There are none before the first call for the model.
+      { series: 'maitred_model_calls_accepted_total{instance="a", model="NAME"}', values: '_x5 0x5 1x9 31x21 _x20' },
+      { series: 'maitred_model_calls_ended_total{instance="a", model="NAME"}', values: '_x5 0x5 1x10 31x20 _x20' },
     ];
-    const promql_expr_test = [at('2m', 0), at('3m', 1), at('5m15s', 31), at('8m', 0), at('16m')];
+    const promql_expr_test = [metadata.query, ofOneModel].flatMap((expr) => [at(expr, '45s', 0), at(expr, '2m', 0), at(expr, '3m', 1), at(expr, '5m15s', 31), at(expr, '8m', 0), at(expr, '16m')]); // prettier-ignore
     const file = join(folderOf({}), 'recipe.yml');
     writeFileSync(file, stringify({ tests: [{ interval: '15s', input_series, promql_expr_test }] }));
     expect(promtool(['test', 'rules', file])).toBe('');
