@@ -30,10 +30,7 @@ export function cannotListen(
     EAI_AGAIN: unknown,
     EADDRNOTAVAIL: [`${address} is not this machine’s`, `choose one that is, or 0.0.0.0 for all (${key('host')})`],
     EACCES: [`${here} needs more rights, as most below 1024 do`, `choose another one (${key('port')})`],
-    EADDRINUSE: [
-      `${here} is taken`,
-      `choose another one (${key('port')}), or see whether a gateway runs there: ${OWN_NAME} doctor --url ${urlAt(address, port)}`,
-    ],
+    EADDRINUSE: [`${here} is taken`, `end what runs there, or choose another one (${key('port')})`],
   };
   return hostname + address === '' ? undefined : words[code];
 }

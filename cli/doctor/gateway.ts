@@ -94,7 +94,7 @@ function engineFindings(engine: Row): Finding[] {
 function identityFinding(sources: ProgramGroups['groups']): Finding {
   const subject = 'identity';
   const calls = sources.reduce((sum, source) => sum + source.calls, 0);
-  if (calls === 0) return note(subject, 'no call so far');
+  if (calls === 0) return note(subject, 'no call was accepted so far');
   const unnamed = sources.find(({ name }) => name === 'none')?.calls ?? 0;
   const named = sources
     .filter(({ name }) => (name ?? 'none') !== 'none')

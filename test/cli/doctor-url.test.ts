@@ -12,7 +12,7 @@ describe('maitred doctor --url', () => {
   it('looks at a running gateway: its engines, its queue, and who its programs are, in 80 columns', async () => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
-    expect((await examine(['--url', url])).about('no call so far')).toMatchObject([{ level: 'note' }]);
+    expect((await examine(['--url', url])).about('no call was accepted so far')).toMatchObject([{ level: 'note' }]);
     const { code: fine, out } = await run(['doctor', '--url', url], { MAITRED_LISTEN_PORT: '0' });
     expect(fine).toBe(0);
     expect(out).toMatch(/^1 warning, 1 note, 3 ok\n\nwarning {2}gateway[^]*\nok {7}gateway: /);

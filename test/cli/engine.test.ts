@@ -23,6 +23,6 @@ describe('maitred engine', () => {
     const first = new Maitred(['engine', '--port', '0']);
     const second = new Maitred(['engine', '--port', new URL(await first.url()).port]);
     expect(await second.ended).toBe(1);
-    expect(second.stderr).toMatch(/^maitred: port \d+ of \S+ is taken: choose another one \(--port\), [^\n]*\n$/);
+    expect(second.stderr).toMatch(/^maitred: port \d+ of \S+ is taken: end what [^\n]*\(--port\)\n$/);
   });
 });
