@@ -4,6 +4,7 @@ import type { CallHandle, CallReport, CallSpec } from './calls/spec.js';
 import type { Config } from './config/index.js';
 import type { ErrorCode } from './errors.js';
 import { readable } from './readable-log.js';
+import { isBackground } from './watch/known-programs.js';
 
 /** Bytes of lines, or time, after which the lines are written together. */
 const WRITE_BYTES = 65_536;
@@ -59,7 +60,7 @@ function lineOf(spec: CallSpec, report: CallReport): Record<string, unknown> {
     stream: facts.stream,
     engine: dispatch?.engine,
     // Not `level`, which is the line's own field.
-    queue_level: dispatch?.level,
+    queue_level: isBackground(spec) ? undefined : dispatch?.level,
     reason: dispatch?.reason,
     placement: dispatch?.placement,
     attempts: report.attempts,

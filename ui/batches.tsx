@@ -1,4 +1,4 @@
-import { clock, count, duration } from './format.js';
+import { clock, count } from './format.js';
 import { gateway, show } from './state.js';
 
 export function Batches() {
@@ -6,8 +6,8 @@ export function Batches() {
   if (batches.length + ended.length === 0) return null;
   const rows = [
     ...batches.map((batch) => {
-      const { lines, in_flight: inFlight, rest_seconds: rest, stuck, text } = batch;
-      const far = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} queued or running${rest === null ? '' : `, about ${duration(rest)} left at the pace so far`}`;
+      const { lines, in_flight: inFlight, pace, stuck, text } = batch;
+      const far = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} queued or running${pace && `, ${pace}`}`;
       return { ...batch, status: stuck ? 'stuck' : 'running', when: '', text: text === '' ? far : `${far}\n${text}` };
     }),
     ...ended.map(({ ended_at: at, ...row }) => ({ ...row, when: clock(at) })),

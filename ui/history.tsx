@@ -68,7 +68,7 @@ export function History() {
       </div>
       {marks.length > 0 && (
         <p class="quiet">
-          Dashed {marks.length === 1 ? 'line' : 'lines'}:{' '}
+          Dashed lines{marks.length > MARKS_SHOWN && ' (the latest; point at others)'}:{' '}
           {marks
             .slice(-MARKS_SHOWN)
             .map(({ at, text }) => `${text} (${clock(at)})`)

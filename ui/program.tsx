@@ -127,7 +127,7 @@ function ActiveCalls({ active }: { readonly active: readonly ActiveCall[] }) {
   );
 }
 
-/** The latest first. */
+/** The latest first. Calls without a reason have that of the one above. */
 function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
   const rows = past.map((call) => ({ call, said: call.text.split('\n') })).reverse();
   return (
@@ -138,7 +138,7 @@ function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
             <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{outcome}</span>{' '}
             <span class="quiet">{call.call}</span>
           </p>
-          {reason !== '' && <p class="reason">{isAlike(reason, rows[at - 1]?.said[1]) ? 'As above.' : reason}</p>}
+          {reason !== '' && !isAlike(reason, rows[at - 1]?.said[1]) && <p class="reason">{reason}</p>}
         </li>
       ))}
     </ul>

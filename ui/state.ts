@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type * as Answers from '../sidecar/admin/answers.js';
+import { clock } from './format.js';
 import { sortOf } from './select.js';
 
 /** All state of the page. The stream writes the sections, the URL the view; components only read them. */
@@ -23,14 +24,17 @@ export const ended = signal<Answers.EndedPrograms>();
 export const SECTIONS = { gateway, engines, queue, totals, history, programs, groups, program, calls, ended };
 
 export type Connection =
-  | { readonly state: 'connecting' | 'live' | 'reconnecting' }
+  | { readonly state: 'connecting' | 'live' }
+  | { readonly state: 'reconnecting'; readonly since: number }
   | { readonly state: 'locked'; readonly wrongToken: boolean }
   | { readonly state: 'refused'; readonly message: string };
 
 export const connection = signal<Connection>({ state: 'connecting' });
 /** Why the gateway tells nothing now; undefined: it does, or is about to. */
 export const troubleOf = (now: Connection): string | undefined =>
-  now.state === 'refused' ? now.message : now.state === 'reconnecting' ? 'The gateway cannot be reached.' : undefined;
+  now.state === 'refused' ? now.message : now.state === 'reconnecting' ? lost(now.since) : undefined;
+const lost = (since: number) =>
+  since === 0 ? 'The gateway cannot be reached.' : `No answer from the gateway since ${clock(since)}.`;
 /** A sentence for screen readers and the status line: changes of state only, never figures. */
 export const announcement = signal('');
 

@@ -12,6 +12,8 @@ const TOKEN = 'maitred-token';
 
 let running = new AbortController();
 let failures = 0;
+/** When the gateway was last heard, in Unix seconds; 0: never. */
+let heardAt = 0;
 let timer: number | undefined;
 
 export function follow(): void {
@@ -61,7 +63,7 @@ async function run(): Promise<void> {
   }
   if (running !== own || connection.peek().state === 'locked') return;
   if (connection.peek().state === 'live') announcement.value = 'Connection lost, reconnecting';
-  if (connection.peek().state !== 'refused') connection.value = { state: 'reconnecting' };
+  if (connection.peek().state !== 'refused') connection.value = { state: 'reconnecting', since: heardAt };
   plan(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? 0);
 }
 
@@ -97,6 +99,7 @@ async function read(own: AbortController): Promise<void> {
       watchdog = setTimeout(() => own.abort(), SILENCE_MS_MAX);
       const { done, value } = await reader.read();
       if (done) return;
+      heardAt = Date.now() / 1000;
       parser.feed(value);
     }
   } finally {

@@ -35,21 +35,24 @@ export function frame(scene: Scene, width: number, headLines?: number): string[]
   return [...head, ...tableLines(programs, scene.sort, width), ...nothing].map((line) => fitted(line, width));
 }
 
-/** The trouble and its remedy, who waits, then all else: where there is no room, the end is cut. */
+/** The trouble and its remedy, who waits, then all else, at last the batches: where there is no room, the end is cut. */
 function wordsOf({ url, snapshot, fault }: Scene): string {
-  if (fault !== undefined) return `No answer, trying again: ${fault}`;
-  const { gateway, programs, filter, offset, total } = snapshot;
+  const { gateway, programs, filter, offset, total, readAt } = snapshot;
+  if (fault !== undefined) return `No answer since ${readAt}, so the rows below are old. Trying again: ${fault}`;
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
   const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
-  const told = (level: string) => (status?.parts ?? []).filter((part) => part.level === level);
-  const good = told('good').toSorted((a, b) => Number(b.about === 'calls') - Number(a.about === 'calls'));
+  const told = (level: string, is: (about: string) => boolean = () => true) =>
+    (status?.parts ?? []).flatMap((part) => (part.level === level && is(part.about) ? part.text : []));
   return [
     `${url.replace(/^http:\/\//, '')}: ${table}`,
-    ...[...told('bad'), ...told('warn')].map(({ text }) => text),
+    ...told('bad'),
+    ...told('warn'),
     status?.helps,
-    ...good.map(({ text }) => text),
+    ...told('good', (about) => about === 'calls'),
+    ...told('good', (about) => about !== 'calls' && about !== 'batches'),
     demo && `Demo: ${demo.ended} of ${demo.total} ended.`,
     policy && `Policy ${policy}.`,
+    ...told('good', (about) => about === 'batches'),
   ].filter(Boolean).join(' '); // prettier-ignore
 }

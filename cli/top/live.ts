@@ -46,7 +46,7 @@ class Live {
   #chosen = 0;
   /** Shown in place of the table. */
   #words: Page | undefined;
-  /** The program of which `why` is asked: an answer is shown only if no key was pressed since. */
+  /** The program of which `why` is asked, also while its answer is shown; undefined once a key is pressed. */
   #asked: string | undefined;
   #typed: string | undefined;
   #isOpen = false;
@@ -156,12 +156,13 @@ class Live {
     void this.#read();
   }
 
+  /** The program that was asked of before, or else the chosen one. */
   async #explain(): Promise<void> {
     const { id, key = id } = this.snapshot.programs[this.#chosen - this.snapshot.offset] ?? {};
-    if (key === undefined) return;
-    this.#asked = key;
-    const words = await this.options.why(key).catch((error: unknown) => (error as Error).message);
-    if (this.#asked === key)
+    const asked = (this.#asked ??= key);
+    if (asked === undefined) return;
+    const words = await this.options.why(asked).catch((error: unknown) => (error as Error).message);
+    if (this.#asked === asked)
       this.#show((columns) => words.split('\n').flatMap((line) => wrapped(printable(line), columns)));
   }
 
@@ -203,11 +204,13 @@ class Live {
     const shown = [...lines, ...blank]
       .slice(0, height - 1)
       .map((line, at) => (looks[at] === undefined ? line : `${looks[at]}${line}${PLAIN}`));
-    const footer = fitted(words === undefined ? this.#footer(columns) : 'any key: back to the table', columns);
+    const footer = fitted(this.#footer(columns), columns);
     output.write(BEGIN + [...shown, INVERSE + footer + PLAIN].join('\r\n') + END);
   }
 
   #footer(columns: number): string {
+    if (this.#words !== undefined)
+      return `any key: back to the table${this.#fault === undefined ? '' : `; no answer since ${this.snapshot.readAt}`}`;
     if (this.#typed === undefined) return columns < widthOf(KEYS_LINE) ? KEYS_LINE.replace('  ↑↓ row', '') : KEYS_LINE;
     return `filter: ${this.#typed}_  ${faultIn(this.#typed) ?? 'Enter takes it.'} Esc leaves it.`;
   }
@@ -224,6 +227,7 @@ class Live {
       this.#wish = { ...this.#wish, offset };
       this.snapshot = await read({ ...this.#wish, limit: heightOf(output) });
       this.#fault = undefined;
+      if (this.#asked !== undefined) await this.#explain();
       // The programs there have ended.
       if (this.#wish.offset > 0 && this.snapshot.programs.length === 0) this.#fromTop({});
     } catch (error) {

@@ -7,6 +7,8 @@ import { printable } from '../text.js';
 export interface Snapshot extends Omit<ProgramPage, 'programs' | 'limit'> {
   readonly programs: readonly ProgramRow[];
   readonly filter: string;
+  /** A time of day. */
+  readonly readAt: string;
   readonly gateway: Partial<Pick<GatewayState, 'status' | 'demo_programs' | 'policy'>>;
 }
 export type ProgramRow = Pick<Program, 'id'> & Partial<Program>;
@@ -23,7 +25,7 @@ export async function readSnapshot(client: AdminClient, { filter, sort, offset, 
   const { programs, total } = page;
   if (programs === undefined || total === undefined)
     throw new AdminError('/programs answered in an unknown shape: is this gateway of another version?');
-  return { gateway, programs, total, offset, filter: filter.trim() };
+  return { gateway, programs, total, offset, filter: filter.trim(), readAt: new Date().toLocaleTimeString('en-GB') };
 }
 
 async function read<T>(client: AdminClient, path: string): Promise<T> {

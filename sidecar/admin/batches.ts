@@ -27,6 +27,7 @@ export const batchRows = (context: Parts): Answers.Batch[] =>
         in_flight: batch.inFlight,
         ready: batch.ready,
         rest_seconds: secondsOr(stop === '' ? batch.restMs : undefined),
+        pace: stop === '' ? paceInWords(batch) : '',
         late: batch.isLate,
         expires_at: batch.expires_at,
         stuck: batch.status !== 'cancelling' && stop !== '',
@@ -56,10 +57,17 @@ function resultInWords(batch: BatchObject): string {
   return [`${countsInWords(counts, batch.left_out)}${rest}${all}.`, ...troublesInWords(batch)].join('\n');
 }
 
-export function batchInShort({ id, lines, rest_seconds: rest, late, stuck, text }: Answers.Batch): string {
-  const left = rest === null ? '' : `, about ${span(1000 * rest)} left at the pace so far`;
+/** How long it will take, or why no line has ended for so long that none can tell; '': too few have ended. */
+function paceInWords({ restMs, stillMs, isLate, inFlight, ready, pauses }: BatchView): string {
+  if (stillMs === 0) return restMs === undefined ? '' : `about ${span(restMs)} left at the pace so far`;
+  const others = isLate ? '' : ': its lines take only the room that other calls leave';
+  const why = inFlight > 0 ? others : ready > 0 ? ': other batches have all places' : pauses ? ': its lines pause' : '';
+  return `no line has ended for ${span(stillMs)}${why}`;
+}
+
+export function batchInShort({ id, lines, pace, late, stuck, text }: Answers.Batch): string {
   const stop = stuck ? `. ${text.split('\n')[0]}` : '.';
-  return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}${stop}`;
+  return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${late ? ', late' : ''}${pace && `, ${pace}`}${stop}`;
 }
 
 /** How far a batch is. Lines that conditions leave out count as completed, but are told apart. @param leftOut absent: of an earlier version */
@@ -81,7 +89,7 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
     const result = status === 'validating' ? 'its file is being read.' : resultInWords(kept);
     return `Batch ${id} ${/failed|expired/.test(status) ? 'has' : 'is'} ${status}:${errors === null ? ' ' : '\n'}${result}`;
   }
-  const { inFlight, ready, restMs } = batch;
+  const { inFlight, ready } = batch;
   const { total, completed, failed } = batch.request_counts;
   // Of a list that is not there yet, all places may be ready.
   const pausing = batch.pauses?.calls ?? 0;
@@ -94,18 +102,17 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const others = underWay(context).reduce((sum, each) => sum + each.inFlight, -inFlight);
   const parts = [[inFlight, atWork], [isEnding ? 0 : ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
   const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
-  const pace =
-    restMs === undefined
-      ? 'Too few lines have ended to tell how long it will take.'
-      : `At the pace so far it ends in about ${span(restMs)}.`;
+  const pace = paceInWords(batch) || 'too few lines have ended to tell how long it will take';
   const rank = batch.isLate
-    ? 'That is too early, so its lines are calls like all others.'
-    : 'Its lines take only the room that other calls leave.';
+    ? ['It is late, so its lines are calls like all others.']
+    : pace.endsWith('leave')
+      ? []
+      : ['Its lines take only the room that other calls leave.'];
   const details = [
     ...(standing === '' ? [] : [`Lines: ${standing}.`]),
-    ...(stop === '' ? [pace] : []),
+    ...(stop === '' ? [`${pace.charAt(0).toUpperCase()}${pace.slice(1)}.`] : []),
     leftMs > 0 ? `Its window ends in ${span(leftMs)}.` : 'Its window is over.',
-    ...(stop === '' ? [rank] : []),
+    ...(stop === '' ? rank : []),
     ...(stop === '' && ready > 0 && inFlight === 0 && others > 0 ? [`It waits for a place: other batches have ${counted(others, 'line')} under way, and only so many may be (docs/BATCHES.md).`] : []), // prettier-ignore
   ];
   const first = `Batch ${id} of tenant ${batch.tenant}${stop}: ${countsInWords(batch.request_counts, batch.left_out)}.`;

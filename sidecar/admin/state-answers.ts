@@ -52,8 +52,8 @@ export interface Engine {
   readonly cached_share: number | null;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
-  /** Attempts that it failed in the time of `/totals`, of those sent there, and the last error; null: none. */
-  readonly failures: (Readonly<Record<'failed' | 'attempts', number>> & Last) | null;
+  /** Attempts that it failed in the time of `/totals`, and the last error; null: none. */
+  readonly failures: Failures | null;
   readonly engine_running: number | null;
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;
@@ -75,16 +75,17 @@ export interface Queue {
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
 }
 
-export interface Last {
+export interface Failures {
+  readonly calls: number;
   /** To 5 s. */
   readonly last_at: UnixSeconds;
+  /** The program of the last call, or the engine’s last error; '': not known. */
   readonly last: string;
 }
 
-/** Faults of the service come first, then the most frequent. The last is told by the key of its program; '': not known. */
-interface Failed extends Last {
+/** Faults of the service come first, then the most frequent. */
+interface Failed extends Failures {
   readonly code: string;
-  readonly calls: number;
   /** `client`: the call was wrong or not allowed. `service`: anything else, such as no room or a failing engine. */
   readonly fault: 'client' | 'service';
 }
@@ -205,8 +206,10 @@ export interface Batch {
   readonly in_flight: number;
   /** Lines that have all answers that they need. */
   readonly ready: number;
-  /** Until its end at the pace so far; null: too few lines have ended to tell, or it is stuck. */
+  /** Until its end at the pace so far; null: too few lines have ended to tell, or none for long. */
   readonly rest_seconds: number | null;
+  /** The same in words, or why none has ended; '': too few have, or it is stuck. */
+  readonly pace: string;
   /** Whether its lines are calls like all others, because its window would end too early. */
   readonly late: boolean;
   readonly expires_at: UnixSeconds;
@@ -240,7 +243,7 @@ export interface GatewayState {
     /** The remedies where something is wrong; '' otherwise. */
     readonly helps: string;
     /** The sentences of `text`, each with its level, in short ('' if it is good), and what to do; the level of all is the worst. */
-    readonly parts: readonly (StatusPart & { readonly title: string; readonly about: 'gateway' | 'engines' | 'calls' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
+    readonly parts: readonly (StatusPart & { readonly title: string; readonly about: 'gateway' | 'engines' | 'calls' | 'batches' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

@@ -47,7 +47,7 @@ export function engineRow(
     on_host_tokens: view?.onHostTokens ?? 0,
     cached_share: recent.sum.cached.of(engine.id),
     resting: view?.resting ?? false,
-    failures: failuresRow(engine, recent),
+    failures: recent.sum.failures.of(engine.id) === null ? null : failuresOf(recent, 'failures', engine.id),
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
@@ -56,16 +56,15 @@ export function engineRow(
   return { ...row, text: engineInWords(row, Date.now() / 1000, context.config.timeouts) };
 }
 
-/** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */
-function failuresRow({ id }: Engine, view: TotalsView): Answers.Engine['failures'] {
-  const [failed, sent] = view.sum.failures.sumsOf(id);
-  return failed === 0 ? null : { failed, attempts: Math.max(failed, sent), ...lastOf(view, 'failures', id) };
-}
-
-/** The beginning of the last step that counts something by that name, and what was told of the last there. */
-function lastOf({ steps, stepMs, firstMs }: TotalsView, of: 'ends' | 'failures', name: string): Answers.Last {
+/** How many there were by that name, the beginning of the last step with one, and what was told of the last. */
+function failuresOf(
+  { steps, sum, stepMs, firstMs }: TotalsView,
+  of: 'ends' | 'failures',
+  name: string,
+): Answers.Failures {
+  const [calls, , last = ''] = sum[of].sumsOf(name);
   const at = steps.findLastIndex((step) => step[of].sumsOf(name)[0] > 0);
-  return { last_at: unixSeconds(firstMs + stepMs * at), last: steps[at]?.[of].sumsOf(name)[2] ?? '' };
+  return { calls, last_at: unixSeconds(firstMs + stepMs * at), last };
 }
 
 const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) => ({
@@ -99,7 +98,7 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
     calls: sum.ends.count,
     failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')
-      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code), ...lastOf(view, 'ends', code) }))
+      .map(([code]) => ({ code, fault: faultOf(code), ...failuresOf(view, 'ends', code) }))
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,

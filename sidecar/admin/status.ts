@@ -5,7 +5,7 @@ import { AT_ZERO } from '../discovery/discovery.js';
 import { PLAIN } from '../errors.js';
 import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
-import type { Batch, Engine, GatewayState, Last, Queue, TotalsAnswer } from './answers.js';
+import type { Batch, Engine, GatewayState, Failures, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
 import { count, counted, named, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
@@ -31,6 +31,8 @@ export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>,
     : isReached(reason)
       ? restartOf(which)
       : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${deadEngine(which)}`;
+
+const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SHOWN).map(({ id }) => id);
 
 /** Whether a model of the engine is served by none. */
 export const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
@@ -81,9 +83,9 @@ export function statusOf(
   const mayWait = fleet.awaited.size > 0 || [...down, ...inState('starting')].some(({ models }) => models.length > 0);
   const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
-  const remedyOfDown = (engine: Engine) => downRemedy(engine, down.filter((other) => downRemedy(other) === downRemedy(engine)).slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')); // prettier-ignore
+  const remedyOfDown = (engine: Engine) => downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
   // Those that are down have remedies of their own.
-  const moreEngines = away.length > 0 ? `${away.slice(0, DOWN_SHOWN).map(({ id }) => id).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
+  const moreEngines = away.length > 0 ? `${idsOf(away).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
   // From `reserveMs` on, the scheduler itself makes way for a call.
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
@@ -93,15 +95,15 @@ export function statusOf(
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...inState('up', 'probation').filter(isFailing).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
+    ...inState('up', 'probation').filter(({ failures }) => failures && failures.calls >= Math.max(ATTEMPTS_MIN, FAILED_SHARE * totals.calls) && isRecent(failures.last_at)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
-      : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${away[0]?.id}` : '')),
+      : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${idsOf(away).join(' or ')}` : '')),
     ...failedParts(totals, 'service'),
     ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `Waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
-    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('calls', 'good', '', [batchInShort(batch)])),
+    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('batches', 'good', '', [batchInShort(batch)])),
     ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...failedParts(totals, 'client'),
   ]; // prettier-ignore
@@ -116,8 +118,9 @@ export function statusOf(
   };
 }
 
-/** Share of the calls from which failures call for a look. */
+/** Share of the calls from which failures call for a look, and of one engine, how many of them. */
 const FAILED_SHARE = 0.01;
+const ATTEMPTS_MIN = 5;
 const CODES_SHOWN = 3;
 
 /** None if no call failed by that fault, or hardly any. */
@@ -130,19 +133,19 @@ function failedParts({ calls, failed }: Seen['totals'], fault: 'client' | 'servi
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
   const remedy = codes.every(({ code }) => TOLD_BESIDE.includes(code)) ? '' : ERRORS_TOLD;
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
-  const text = `${title}${latestOf(what, last)}${byWhom(last)}.`;
+  const text = `${title}${latestOf(what, last.last_at)}${byWhom(last)}.`;
   if (fault === 'client') return said('clients', 'good', '', [text], remedy);
-  return said('gateway', isRecent(last) ? 'warn' : 'good', title, [text], remedy);
+  return said('gateway', isRecent(last.last_at) ? 'warn' : 'good', title, [text], remedy);
 }
 
 /** Without another one for a minute, failures are over. */
-const isRecent = ({ last_at: at }: Last): boolean => Date.now() / 1000 - at <= 60;
+const isRecent = (at: number): boolean => Date.now() / 1000 - at <= 60;
 
-const latestOf = (what: string, { last_at: at }: Last): string =>
+const latestOf = (what: string, at: number): string =>
   ` in the last 5 min${what}; the last one ${span(Date.now() - 1000 * at)} ago`;
 
 /** `, by program "p" of tenant t`, as far as it has names. */
-function byWhom({ last }: Last): string {
+function byWhom({ last }: Failures): string {
   const [label, tenant] = [labelOf(last as ProgramId), tenantOf(last as ProgramId)];
   const program = label === '~' ? '' : ` program ${named(label)}`;
   const owner = tenant === DEFAULT_TENANT ? '' : `${program && ' of'} tenant ${tenant}`;
@@ -201,21 +204,9 @@ type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
-/** Share of an engine's attempts, and how many of them, from which failures call for a look. */
-const ATTEMPTS_FAILED_SHARE = 0.05;
-const ATTEMPTS_FAILED_MIN = 5;
-
-const isFailing = ({ failures }: Engine): boolean =>
-  !!failures &&
-  failures.failed >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * failures.attempts) &&
-  isRecent(failures);
-
-/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
-export function failedOf({ failures }: Pick<Engine, 'failures'>): string {
-  if (!failures) return '';
-  const { failed, attempts, last } = failures;
-  return `${count(failed)} of ${counted(attempts, 'attempt')} failed${latestOf('', failures)}${last && `: ${last}`}.`;
-}
+/** `40 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
+export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
+  all ? `${counted(all.calls, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.` : '';
 
 /** Whether an engine takes calls now, and if not, why; then what it failed. @param now on the clock of `down_since` */
 export const engineInWords = (engine: Omit<Engine, 'text'>, now: number, times: Times): string =>

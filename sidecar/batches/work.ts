@@ -51,19 +51,12 @@ export class Work {
     return { ...this.#kept, ...this.#progress };
   }
 
-  /** With calls that engines or queues have, and those that may start. */
+  /** With calls that engines or queues have, and those that may start; and the time without an end of a line, 0 while it moves. */
   get view() {
-    const { batch, restMs, isLate, shelf } = this;
+    const { batch, isLate, shelf } = this;
     const { inFlight, ready, pauses } = this.run;
-    return {
-      ...batch,
-      tenant: shelf.tenant,
-      inFlight,
-      ready,
-      restMs: this.#isStill ? undefined : restMs,
-      isLate,
-      pauses,
-    };
+    const [stillMs, restMs] = this.#isStill ? [this.#stillMs] : [0, this.restMs];
+    return { ...batch, tenant: shelf.tenant, inFlight, ready, restMs, stillMs, isLate, pauses };
   }
 
   /** As the disk has it. */

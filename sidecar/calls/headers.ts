@@ -4,6 +4,7 @@ import type { Context } from '../context.js';
 import { headerValue } from '../http/headers.js';
 import { forecastHeader } from './declaration.js';
 import type { ExpectedWait } from '../watch/expected-waits.js';
+import { isBackground } from '../watch/known-programs.js';
 import type { CallSpec } from './spec.js';
 
 /**
@@ -36,7 +37,7 @@ export function callHeaders(
   }
   if (dispatch !== undefined) {
     headers['x-maitred-engine'] = dispatch.engine;
-    headers['x-maitred-level'] = dispatch.level;
+    if (!isBackground(spec)) headers['x-maitred-level'] = dispatch.level;
     headers['x-maitred-placement'] = dispatch.placement;
   }
   if (config.policy.foresight !== 'none')

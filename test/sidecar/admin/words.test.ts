@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Engine } from '../../../sidecar/admin/answers.js';
+import { batchInShort, batchRows } from '../../../sidecar/admin/batches.js';
 import { whyEnded } from '../../../sidecar/admin/run-words.js';
 import { downRemedy, engineInWords, statusOf } from '../../../sidecar/admin/status.js';
 import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
@@ -189,18 +190,18 @@ it('says what an engine that is up has room for, and how long calls hang on one 
 });
 
 it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
-  const told = (failed: number, attempts: number, ageSeconds: number, ...others: string[]) => {
-    const failures = { failed, attempts, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
+  const told = (calls: number, all: number, ageSeconds: number, ...others: string[]) => {
+    const failures = { calls, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
     const engines = ['e3', ...others].map((id) => ({ id, state: 'up', models: ['m'], in_flight: 0, failures: id === 'e3' ? failures : null })); // prettier-ignore
-    const { level, helps, text } = statusWith({ engines });
+    const { level, helps, text } = statusWith({ engines, totals: { ...CALM.totals, calls: all } });
     return [level, helps, text, engineInWords(engines[0] as unknown as Engine, 0, { idleMs: 0, firstByteMs: 0 })];
   };
-  const text = '40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
+  const text = '40 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
   expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
   // Without it, its calls would fail.
   expect(told(40, 60, 9)[1]).toBe('What helps: restart e3, or read its log.');
-  const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
-  expect(levels.map(([failed, sent, age]) => told(failed, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
+  const levels = [[4, 5, 9], [5, 500, 9], [5, 501, 9], [40, 60, 61]] as const; // prettier-ignore
+  expect(levels.map(([calls, all, age]) => told(calls, all, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });
 
 const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
@@ -228,6 +229,7 @@ it('names engines out of service, and what helps those that are down', () => {
     return `${text} ${helps}`.trim();
   };
   expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: restart or start e0, or correct the url\. Also: maitred engines undrain e1\.$/); // prettier-ignore
+  expect(told('drained', 'draining')).toMatch(/ What helps: maitred engines undrain e0 or e1\.$/);
   expect(told('down', 'up')).toContain('e0 is down. Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
   expect(told('drained', 'draining')).toContain(' 0 of 2 engines up: new calls fail at once. No call waits.');
   expect(told('drained', 'starting')).toContain(
@@ -236,6 +238,20 @@ it('names engines out of service, and what helps those that are down', () => {
   const unknown = { id: 'e', state: 'down', models: [], in_flight: 0, text: '' };
   expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
   expect(told('up', 'drained', 'draining')).toBe('e1 is drained. e2 is draining. 1 of 3 engines up. No call waits.');
+});
+
+it('says why a batch stands still', () => {
+  const told = (more: object) => {
+    const batch = { id: 'b', request_counts: { total: 3, completed: 1, failed: 0 }, stillMs: 80_000, isLate: false, inFlight: 1, ready: 1, ...more }; // prettier-ignore
+    const context = { batches: { batches: { underWay: () => [batch] } }, fleet: { list: () => [{ state: 'up' }] } };
+    return batchRows(context as never).map(batchInShort)[0];
+  };
+  const still = 'b: 1 of 3 lines, no line has ended for 1 min 20 s';
+  expect(told({})).toBe(`${still}: its lines take only the room that other calls leave.`);
+  expect(told({ inFlight: 0 })).toBe(`${still}: other batches have all places.`);
+  expect(told({ isLate: true })).toBe(`${still.replace(',', ', late,')}.`);
+  expect(told({ inFlight: 0, ready: 0, pauses: { last: { line: 2, message: 'No room.', afterMs: 1000 } } })).toBe(`${still}: its lines pause.`); // prettier-ignore
+  expect(told({ stillMs: 0, restMs: 5000 })).toBe('b: 1 of 3 lines, about 5 s left at the pace so far.');
 });
 
 it('warns of an estimated loss only where all of its range matters', () => {

@@ -68,9 +68,9 @@ it('a batch that no engine can run is explained by that first, and without a for
     String((await ask(`${adminUrl}/programs/${of}/explain`)).json()['text']).replace(/Its window.*/, '');
   await post(`${adminUrl}/engines/${new URL(engine.url).host}/drain`, {});
   expect(await why()).toContain(`Batch ${id} of tenant default cannot go on, as no engine is up: `);
-  expect(await why()).not.toContain('At the pace');
+  expect(await why()).not.toContain('the pace so far');
   const rows = (await ask(`${adminUrl}/gateway`)).json()['batches'];
-  expect(rows).toMatchObject([{ id, rest_seconds: null }]);
+  expect(rows).toMatchObject([{ id, rest_seconds: null, pace: '' }]);
   expect(await why(id.slice(0, 12))).toBe(await why());
   const end = () => run(['end', id, '--url', adminUrl]);
   expect(await end()).toMatchObject({ code: 0, out: `Batch ${id} of tenant default is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed. Its answers are kept.\n` }); // prettier-ignore

@@ -108,7 +108,8 @@ it('tells background calls apart: who waits for an answer comes first', async ()
     / for the window of \S+, in the background\.\n[^]*\nIt is a background call: all others go before it\.\n[^]*What helps: a quieter hour/,
   );
   open();
-  await Promise.all(answers);
+  const levels = (await Promise.all(answers)).map(({ headers }) => headers['x-maitred-level']);
+  expect(levels).toEqual(['0', undefined, '0']);
   const { text: idle, program } = (await admin('/programs/later/explain')).json() as unknown as Told;
   expect(idle).toMatch(/\nIt was sent in the background, when its turn came\. [^]*\nA next call like it would go after all others, in the background\./); // prettier-ignore
   expect(program).toMatchObject({ background: true });

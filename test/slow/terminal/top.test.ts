@@ -43,10 +43,15 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     const { maitred: first, url } = await gateway();
     await call(url, 'before');
     const terminal = await open(url);
-    await terminal.shows(/before/);
+    terminal.press('Enter');
+    const [, id] = /Its last call, (\S+)/.exec((await terminal.shows(/"before" is idle/)).join(' ')) ?? [];
+    await call(url, 'before');
+    await terminal.shows(new RegExp(`Its last call, (?!${id})`));
     first.kill('SIGKILL');
     await first.ended;
-    const lines = await terminal.shows(/^No answer, trying again: .* refuses connections/m);
+    await terminal.shows(/Its last call, [^]*\nany key: back to the table; no answer since [\d:]{8}$/m);
+    terminal.press('q');
+    const lines = await terminal.shows(/^No answer since [\d:]{8}, so [^]* refuses connections/m);
     expect(lines.join('\n')).toContain('before');
     await gateway(new URL(url).port);
     await terminal.shows(/: 0 programs/);
