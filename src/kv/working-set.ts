@@ -8,10 +8,8 @@ import { isCountedElsewhere, ROOT, type Context, type Grown, type Left } from '.
 import { ContextsInUse, type Others } from './contexts-in-use.js';
 import { restore, standingOf, type DisplacedContexts } from './displacements.js';
 import { IdleClaims } from './idle-claims.js';
+import { Needs } from './needs.js';
 import { SharedHoldings } from './shared-prefixes.js';
-
-/** Most growth that one context counts, as a share of the cache: an engine of few calls reads all weights for them. */
-const GROWTH_SHARE_MAX = 1 / 16;
 
 /**
  * The tokens of one engine's KV cache that the gate counts: contexts in use, and claims of idle ones likely to return.
@@ -39,6 +37,7 @@ export class WorkingSet {
   /** Contexts that each call in flight has displaced, to be restored if it leaves `nothing`. */
   readonly #displaced = new Map<Call, DisplacedContexts>();
   readonly #countedShared = new SharedHoldings();
+  readonly needs = new Needs(this.contents, this.inUse, this.#countedShared);
 
   constructor(retention: RetentionPolicy) {
     this.claims = new IdleClaims(retention, this.#countedShared);
@@ -75,46 +74,6 @@ export class WorkingSet {
     return this.#pushOut();
   }
 
-  /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */
-  countedTokens({ sharedTokens, forecastTokens }: Grown, tokens: number): number {
-    const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.contents.capacityTokens * GROWTH_SHARE_MAX));
-    // The engine may have found more tokens cached than our estimate of the whole prompt.
-    return Math.max(0, tokens - sharedTokens, grown);
-  }
-
-  /** Tokens that the call would add to the contexts in flight here. Parallel calls of a thread share one prompt. */
-  extraTokens(call: Call): number {
-    const context = this.contents.get(call.program, call.thread);
-    if (context?.state !== 'active') return call.countedTokens;
-    const promptTokens = Math.max(context.promptTokens, call.promptTokens);
-    const reservedTokens = context.reservedTokens + call.needTokens - call.promptTokens;
-    return Math.max(0, this.#countedActive(context, call, promptTokens, reservedTokens) - context.countedTokens);
-  }
-
-  /** Tokens that the call needs of the room for its admission class. A return with a host needs none for growth to come. */
-  roomTokens(call: Call): number {
-    const context = this.contents.get(call.program, call.thread);
-    if (this.hostTokens === 0 || context === undefined) return this.extraTokens(call);
-    if (context.state === 'idle') return Math.max(0, call.needTokens - call.sharedTokens);
-    const promptTokens = Math.max(context.promptTokens, call.promptTokens);
-    return promptTokens - context.promptTokens + call.needTokens - call.promptTokens;
-  }
-
-  /** Parallel calls of a thread share the prefix that the first of them shares. */
-  #countedActive(context: Context, { forecastTokens }: Grown, promptTokens: number, reservedTokens: number): number {
-    if (isCountedElsewhere(context)) return reservedTokens;
-    return this.countedTokens({ sharedTokens: context.sharedTokens, forecastTokens }, promptTokens + reservedTokens);
-  }
-
-  /** Further tokens that the call needs for its family's prefix, where no counted context holds it. */
-  missingSharedTokens(call: Call): number {
-    if (this.contents.get(call.program, call.thread)?.state === 'active') return 0;
-    // Beside a host, the bound on what runs holds for newcomers too: a beginning that only rests is not in the KV cache.
-    const restCounts = call.admissionClass === 'new' && this.hostTokens === 0;
-    const counted = restCounts ? this.#countedShared : this.inUse.shared;
-    return counted.missingTokens(call.family, call.sharedTokens);
-  }
-
   /** Tokens that the first call of its thread's present spell brought back from the host, by our estimate. */
   loadedTokens({ program, thread }: Call): number {
     const before = this.contents.get(program, thread)?.before;
@@ -123,7 +82,7 @@ export class WorkingSet {
 
   /** The call begins here: idle contexts lose claims until the working set is within `gateTokens`. Returns those evicted. */
   enter(call: Call, gateTokens: number): Context[] {
-    const extraTokens = this.extraTokens(call);
+    const extraTokens = this.needs.extraTokens(call);
     const context = this.contents.get(call.program, call.thread) ?? this.contents.open(call.program, call.thread);
     if (context.calls === 0) this.#activate(context, call);
     context.calls += 1;
@@ -186,7 +145,7 @@ export class WorkingSet {
     }
     const grown = typeof left === 'object' ? left : call;
     const { calls, promptTokens, reservedTokens } = context;
-    if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens, reservedTokens));
+    if (calls > 0) this.#resize(context, this.needs.countedActive(context, grown, promptTokens, reservedTokens));
     else this.#rest(context, grown);
     const back = left === 'nothing' && displaced !== undefined ? restore(displaced, this.contents, this.claims) : [];
     return [...back, ...this.#pushOut()];
@@ -204,7 +163,7 @@ export class WorkingSet {
       const { sharedTokens } = grown;
       const ownTokens = Math.max(context.ownTokens, lastTokens - sharedTokens);
       this.contents.resize(context, ownTokens, context.family, sharedTokens);
-      context.countedTokens = this.countedTokens(grown, lastTokens);
+      context.countedTokens = this.needs.countedTokens(grown, lastTokens);
       this.claims.rest(context);
     } else if (before?.bucket !== undefined) {
       this.contents.resize(context, before.cachedTokens, before.family, before.sharedTokens);
@@ -222,7 +181,7 @@ export class WorkingSet {
     context.ownTokens = Math.max(0, tokens - sharedTokens);
     this.contents.rest(context);
     this.contents.resize(context, context.ownTokens, family, sharedTokens);
-    context.countedTokens = this.countedTokens(of, tokens);
+    context.countedTokens = this.needs.countedTokens(of, tokens);
     this.claims.rest(context);
     context.isRecorded = true;
     return this.#pushOut();
@@ -249,7 +208,7 @@ export class WorkingSet {
   takeBack(call: Call): Context | undefined {
     const root = this.contents.get(call.program, ROOT);
     if (root?.state !== 'active') return undefined;
-    this.#resize(root, this.#countedActive(root, call, root.promptTokens, root.reservedTokens));
+    this.#resize(root, this.needs.countedActive(root, call, root.promptTokens, root.reservedTokens));
     return root;
   }
 

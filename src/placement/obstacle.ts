@@ -37,7 +37,7 @@ export function gateHolds(engines: Iterable<Engine>, { policy, config }: Placeme
 
 /** Tokens that the call would add to the engine's working set, its family's prefix included. */
 export function needTokens(call: Call, { workingSet }: Engine): number {
-  return workingSet.roomTokens(call) + workingSet.missingSharedTokens(call);
+  return workingSet.needs.roomTokens(call) + workingSet.needs.missingSharedTokens(call);
 }
 
 /** Whether the headroom holds the call, and its family's prefix where that is missing. */

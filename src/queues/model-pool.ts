@@ -34,7 +34,7 @@ export class ModelPool {
 
   /** Least number of tokens that the call counts in the working set of any live engine; its need when none is live. */
   countedTokens(call: Call): number {
-    const held = this.live.map(({ workingSet }) => workingSet.countedTokens(call, call.needTokens));
+    const held = this.live.map(({ workingSet }) => workingSet.needs.countedTokens(call, call.needTokens));
     return held.length === 0 ? call.needTokens : Math.min(...held);
   }
 

@@ -167,7 +167,7 @@ function read(call: Call, pool: ModelPool): Call {
 }
 
 function readNeeds(call: Call, pool: ModelPool): Call {
-  call.countedTokens = call.boundTo?.workingSet.countedTokens(call, call.needTokens) ?? pool.countedTokens(call);
-  call.extraTokens = call.boundTo?.workingSet.roomTokens(call) ?? call.countedTokens;
+  call.countedTokens = call.boundTo?.workingSet.needs.countedTokens(call, call.needTokens) ?? pool.countedTokens(call);
+  call.extraTokens = call.boundTo?.workingSet.needs.roomTokens(call) ?? call.countedTokens;
   return call;
 }

@@ -37,6 +37,7 @@ const RECORDS = [
   'src/kv/contexts-in-use.ts',
   'src/kv/displacements.ts',
   'src/kv/idle-claims.ts',
+  'src/kv/needs.ts',
   'src/kv/working-set.ts',
   'src/programs/call.ts',
   'src/programs/process-table.ts',
