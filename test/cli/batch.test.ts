@@ -22,10 +22,9 @@ async function stage(lines: readonly string[] = LINES) {
     response.statusCode = 400;
     response.end('no');
   });
-  const batchAt = (target: string, ...more: string[]) =>
-    command('batch', 'run', file, '--target', target, '-o', out, ...more);
-  const batch = (...more: string[]) => batchAt(`${engine.url}/v1`, ...more);
-  return { engine, file, out, batch, batchAt };
+  const batch = (...more: string[]) =>
+    command('batch', 'run', file, '--target', `${engine.url}/v1`, '-o', out, ...more);
+  return { engine, file, out, batch };
 }
 
 describe('maitred batch run', () => {
@@ -44,9 +43,9 @@ describe('maitred batch run', () => {
   });
 
   it('stops at once where nothing listens, or a gateway refuses the path', async () => {
-    const { out, batchAt } = await stage();
+    const { file, out } = await stage();
     const { url } = await world([]);
-    const at = async (target: string) => (await batchAt(target)).errors[0];
+    const at = async (target: string) => (await command('batch', 'run', file, '--target', target, '-o', out)).errors[0];
     expect(await at('http://127.0.0.1:9')).toContain('http://127.0.0.1:9: cannot be reached: connection refused');
     expect(await at(`${url}/v1/chat`)).toContain(`answers 403 at ${url}/v1/chat/v1/models: This path is`);
     expect(existsSync(out)).toBe(false);

@@ -64,11 +64,6 @@ describe('a refusal of an engine before its first byte', () => {
     expect(sent(path, 400, said)).toEqual({ said });
   });
 
-  it('has Anthropic’s name for it, not vLLM’s', () => {
-    const said = '{"type":"error","error":{"type":"BadRequestError","message":"No."}}';
-    expect(sent('/v1/messages', 400, said)).toEqual(claude('invalid_request_error', 'No.'));
-  });
-
   it.each([
     ['BadRequestError', "This model's maximum context length is 9 tokens. However, your request has 10 input tokens."],
     ['BadRequest', "The input (10 tokens) is longer than the model's context length (9 tokens)."],
@@ -89,6 +84,7 @@ describe('a refusal of an engine before its first byte', () => {
   // Of vLLM, SGLang, FastAPI, text-generation-inference, nginx, and nothing at all.
   it.each<[number, string, string, (string | undefined)?, string?]>([
     [400, '{"error":{"message":"No.","type":"Bad Request","param":null,"code":400}}', 'No.', undefined, 'Bad Request'],
+    [400, '{"type":"error","error":{"type":"BadRequestError","message":"No."}}', 'No.', undefined, 'Bad Request'],
     [
       400,
       '{"object":"error","message":"No.","type":"BadRequest","param":null,"code":400}',
