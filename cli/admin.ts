@@ -98,8 +98,8 @@ export class AdminClient {
   #reasonOf(error: NodeJS.ErrnoException): string {
     const { name, code } = error;
     if (name === 'TimeoutError') return `did not answer within ${this.timeoutMs / 1000} s`;
-    if (code === 'ECONNREFUSED') return 'refuses connections: is the gateway running there, or at another --url?';
-    return `cannot be reached: ${this.#quoted(reasonOf(error))}`;
+    const remedy = code === 'ECONNREFUSED' ? ': is the gateway running there, or at another --url?' : '';
+    return `cannot be reached: ${this.#quoted(reasonOf(error))}${remedy}`;
   }
 
   #refusal(status: number, reason: string | string[] | undefined, text: string): string {

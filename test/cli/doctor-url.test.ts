@@ -104,7 +104,8 @@ describe('maitred doctor --url', () => {
     expect(both.findings.filter(({ level }) => level === 'broken')).toMatchObject([{ subject: `engine ${engine.id}` }]);
     const refusing = await world([], { admin: { token: 'a-long-token' } });
     expect((await examine(['--url', `${url}/x`])).about('leave it out of --url')).toMatchObject([{ level: 'broken' }]);
-    for (const each of [url, 'http://127.0.0.1:1', (await world([])).url, refusing.url])
+    expect((await examine(['--url', 'http://127.0.0.1:1'])).about('cannot be reached: connection refused: is')).toMatchObject([{ level: 'broken' }]); // prettier-ignore
+    for (const each of [url, (await world([])).url, refusing.url])
       expect((await examine(['--url', each])).code).toBe(1);
   });
 });

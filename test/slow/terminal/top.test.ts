@@ -51,7 +51,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await first.ended;
     await terminal.shows(/Its last call, [^]*\nany key: back to the table; no answer since [\d:]{8}$/m);
     terminal.press('q');
-    const lines = await terminal.shows(/^No answer since [\d:]{8}, so [^]* refuses connections/m);
+    const lines = await terminal.shows(/^No answer since [\d:]{8}, so [^]* cannot be reached/m);
     expect(lines.join('\n')).toContain('before');
     await gateway(new URL(url).port);
     await terminal.shows(/: 0 programs/);
