@@ -1,29 +1,19 @@
-import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
+import type { EndedProgram, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
 import { Command, Link } from './command.js';
 import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { Whole } from './names.js';
 import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { MEANINGS, isAlike, levelOf, nameOf, placeOf, typeName } from './words.js';
-
-const ACTIVE_SHOWN = 20;
-const ENDINGS: Readonly<Record<EndedProgram['cause'], string>> = {
-  operator: 'An operator ended it',
-  ended: 'Its client said that it was over',
-  expired: 'Its lease is over',
-  evicted: 'The table of programs was full',
-};
+import { MEANINGS, isAlike, levelOf, nameOf, typeName } from './words.js';
 
 /** One program: why its calls wait, its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
   const key = view.value.program;
   const detail = program.value;
   const past = calls.value?.calls ?? [];
-  const active = detail?.active.slice(0, ACTIVE_SHOWN) ?? [];
   const gone = ended.value?.programs.find((row) => row.key === key);
   const named = detail ?? gone;
-  const more = (detail?.active_calls ?? 0) - active.length;
   if (detail === null && gone === undefined && past.length === 0)
     return ended.value === undefined ? (
       <p>Loading.</p>
@@ -42,13 +32,9 @@ export function ProgramView() {
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
       {detail === null && <Gone row={gone} />}
-      {typeof detail?.ending === 'string' && (
-        <p class="warn">{ENDINGS[detail.ending]}. It ends with the calls that it has.</p>
-      )}
-      {active.length > 0 && <ActiveCalls active={active} />}
-      {more > 0 && <p class="quiet">{count(more)} later calls are active too.</p>}
       {detail && (
         <>
+          {detail.active_calls > 0 && <p class="text">{detail.text}</p>}
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
           {detail.ending === null && (
             <Command
@@ -60,7 +46,7 @@ export function ProgramView() {
           )}
         </>
       )}
-      <TimeLine past={past} active={active} />
+      <TimeLine past={past} active={detail?.active ?? []} />
       <h3>Ended calls</h3>
       {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastCalls past={past} />}
     </section>
@@ -99,32 +85,6 @@ function factsOf(row: ProgramDetail): Fact[] {
     ['Age', duration(row.age_seconds)],
     ...(row.gateway === null ? [] : [['Gateway', row.gateway] as const]),
   ];
-}
-
-/** Calls that wait for one thing, or run on one engine, stand together: the words of the oldest are those of all. */
-function ActiveCalls({ active }: { readonly active: readonly ActiveCall[] }) {
-  const places = [...new Set(active.map(placeOf))].map((place) => active.filter((call) => placeOf(call) === place));
-  return (
-    <ul class="calls">
-      {places.flatMap(([oldest, ...others]) => [
-        <li key={oldest?.call}>
-          <p class="text">{oldest?.text}</p>
-        </li>,
-        ...others.map((call) => (
-          <li key={call.call}>
-            <p class="when">
-              <b>
-                {call.state === 'waiting'
-                  ? `waits ${duration(call.waiting_seconds)}`
-                  : `runs ${duration(call.service_seconds)}, after ${duration(call.waiting_seconds)} in the queue`}
-              </b>
-              <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
-            </p>
-          </li>
-        )),
-      ])}
-    </ul>
-  );
 }
 
 /** The latest first. Calls without a reason have that of the one above. */

@@ -15,8 +15,8 @@ export const totals = signal<Answers.TotalsAnswer>();
 export const history = signal<Answers.History>();
 export const programs = signal<Answers.ProgramPage>();
 export const groups = signal<Answers.ProgramGroups>();
-/** Null: the program has left the table. */
-export const program = signal<Answers.ProgramDetail | null>();
+/** With why its calls wait or run where they do. Null: the program has left the table. */
+export const program = signal<(Answers.ProgramDetail & Pick<Answers.Explanation, 'text'>) | null>();
 export const calls = signal<Answers.PastCallList>();
 export const ended = signal<Answers.EndedPrograms>();
 

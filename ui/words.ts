@@ -1,4 +1,4 @@
-import type { ActiveCall, Program } from '../sidecar/admin/answers.js';
+import type { Program } from '../sidecar/admin/answers.js';
 import { duration } from './format.js';
 
 /** Names of programs and columns. What the scheduler does, the gateway says in words. */
@@ -62,7 +62,3 @@ export const MEANINGS = {
 /** Lines of a text that say the same but for ids and figures: the first says it for those after it. */
 export const isAlike = (text: string, other = ''): boolean => gist(text) === gist(other);
 const gist = (text: string): string => text.replaceAll(/[0-9a-f]{10}-\d+|(?<=[ (])[\d.,]+/g, '');
-
-/** The cause and the engine of a wait, or the engine that runs the call. */
-export const placeOf = ({ waiting_for: wait, engine }: Pick<ActiveCall, 'waiting_for' | 'engine'>): string =>
-  wait === null ? `${engine}` : `${wait.cause} ${wait.engine}`;

@@ -58,10 +58,10 @@ function resultInWords(batch: BatchObject): string {
 }
 
 /** How long it will take, or why no line has ended for so long that none can tell; '': too few have ended. */
-function paceInWords({ restMs, stillMs, isLate, inFlight, ready, pauses }: BatchView): string {
+function paceInWords({ restMs, stillMs, isLate, inFlight, ready }: BatchView): string {
   if (stillMs === 0) return restMs === undefined ? '' : `about ${span(restMs)} left at the pace so far`;
   const others = isLate ? '' : ': its lines take only the room that other calls leave';
-  const why = inFlight > 0 ? others : ready > 0 ? ': other batches have all places' : pauses ? ': its lines pause' : '';
+  const why = inFlight > 0 ? others : ready > 0 ? ': other batches have all places' : '';
   return `no line has ended for ${span(stillMs)}${why}`;
 }
 
@@ -103,17 +103,15 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const parts = [[inFlight, atWork], [isEnding ? 0 : ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
   const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
   const pace = paceInWords(batch) || 'too few lines have ended to tell how long it will take';
-  const rank = batch.isLate
-    ? ['It is late, so its lines are calls like all others.']
-    : pace.endsWith('leave')
-      ? []
-      : ['Its lines take only the room that other calls leave.'];
+  const going = [
+    `${pace.charAt(0).toUpperCase()}${pace.slice(1)}.`,
+    ...(batch.isLate ? ['It is late, so its lines are calls like all others.'] : []),
+    ...(ready > 0 && inFlight === 0 && others > 0 ? [`It waits for a place: other batches have ${counted(others, 'line')} under way, and only so many may be (docs/BATCHES.md).`] : []), // prettier-ignore
+  ];
   const details = [
     ...(standing === '' ? [] : [`Lines: ${standing}.`]),
-    ...(stop === '' ? [`${pace.charAt(0).toUpperCase()}${pace.slice(1)}.`] : []),
     leftMs > 0 ? `Its window ends in ${span(leftMs)}.` : 'Its window is over.',
-    ...(stop === '' ? rank : []),
-    ...(stop === '' && ready > 0 && inFlight === 0 && others > 0 ? [`It waits for a place: other batches have ${counted(others, 'line')} under way, and only so many may be (docs/BATCHES.md).`] : []), // prettier-ignore
+    ...(stop === '' ? going : []),
   ];
   const first = `Batch ${id} of tenant ${batch.tenant}${stop}: ${countsInWords(batch.request_counts, batch.left_out)}.`;
   return [first, details.join(' '), ...troublesInWords(batch)].join('\n');

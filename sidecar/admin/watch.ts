@@ -122,8 +122,11 @@ function lookAt(parts: Parts): Look<WatchedView> {
     return known;
   };
   const oneProgram = async (id: ProgramId) => {
-    const detail = await wherever(context, 'program', id, undefined).catch(() => null);
-    return { program: JSON.stringify(detail), calls: JSON.stringify(await wholeCalls(context, id)) };
+    const found = await wherever(context, 'explainNamed', id, undefined).catch(() => null);
+    return {
+      program: JSON.stringify(found && { ...found.program, text: found.text }),
+      calls: JSON.stringify(await wholeCalls(context, id)),
+    };
   };
   return {
     busyMs: () => busyMs,
