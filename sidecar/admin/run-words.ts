@@ -111,19 +111,21 @@ export function forecastInWords(forecast: ForecastView | undefined): string[] {
 }
 
 /** A prompt that an engine refuses may be one that is too long for all, which go to any. */
-type Past = Partial<Record<'isCold' | 'isRefused' | 'isBackground', boolean>> & { readonly it?: string };
+type Past = Partial<Record<'isCold' | 'isRefused' | 'isTooLong' | 'isBackground', boolean>> & { readonly it?: string };
 
 /** At most one line, without its wait, which is told apart: calls that run for one reason share these words. */
 export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string, past: Past = {}): string[] {
   // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
   if (dispatch === undefined) return [];
   const { engine, level, reason, placement } = dispatch;
-  const { isCold = false, isRefused = false, isBackground = false, it = 'It' } = past;
+  const { isCold = false, isRefused = false, isTooLong = false, isBackground = false, it = 'It' } = past;
   const why = balancer !== 'program-affinity' ? ', as it keeps no program on one engine' : isRefused ? '' : ', because its prompt is short, and so costs little to compute on any'; // prettier-ignore
   const where = {
     home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
     bound: `Its program had no home yet, or none that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
-    spread: `${balancer} chose ${engine} of all engines with room${why}`,
+    spread: isTooLong
+      ? `No engine takes so long a prompt: ${engine} is to refuse it at once`
+      : `${balancer} chose ${engine} of all engines with room${why}`,
     spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
   const from = isBackground ? 'in the background' : `from level ${level}`;

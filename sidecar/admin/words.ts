@@ -38,7 +38,7 @@ export function callInWords(view: CallView, setting: Setting): string {
       `${call} has run for ${span(serviceMs)} on ${at}${down === undefined ? '' : ', which is down'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
       ...(down === undefined ? [] : [`${at} ${down}`]),
-      ...dispatchInWords(dispatch, balancer, { isBackground: background }),
+      ...dispatchInWords(dispatch, balancer, { isBackground: background, isTooLong: view.oversized }),
       ...forecastInWords(forecast),
       ...(down === undefined ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),
     ].join('\n'); // prettier-ignore

@@ -83,6 +83,8 @@ function callView(call: Call, placement: Placed, waits: Waits, nowMs: number) {
     mayLeave: call.isStealable,
     /** The reason why it is bound to its engine. */
     boundBy: boundBy(call),
+    /** Its prompt exceeds the longest context of every engine: one is to refuse it at once. */
+    oversized: call.isOversized,
     /** Its last dispatch; undefined: none yet. */
     dispatch: call.dispatch,
     /** Undefined: it runs. */

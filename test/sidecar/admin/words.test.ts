@@ -90,6 +90,12 @@ it('says that calls began before the window shrank', () => {
   expect(text).toContain('f (the window: 16 calls, begun when it was above 14)');
 });
 
+it('says of a running call whose prompt no engine takes that it is to be refused', () => {
+  const dispatch = { engine: 'e', level: 0, reason: 'direct', placement: 'spread', queueMs: 0 };
+  const text = told({ call: { waiting: undefined, serviceMs: 5, dispatch, oversized: true } });
+  expect(text).toMatch(/\. No engine takes so long a prompt: e is to refuse it at once\.$/);
+});
+
 it('advises a larger window only for an engine in which no calls wait', () => {
   const nearest = { cause: 'window', free: 0, limit: 5 };
   expect(told({ nearest })).toContain('What helps: more engines, or a larger engines[].window if it could take more.');

@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayState } from '../../../sidecar/admin/answers.js';
+import type * as Answers from '../../../sidecar/admin/answers.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
 import { ask, chat, completion, errorCode, fakeEngine, held, heldEngine, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world, type Answer } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
 
-interface Call {
-  readonly call: string;
-  readonly text: string;
-  readonly waiting_for: object | null;
-}
-
-interface Told {
-  readonly text: string;
-  readonly program: { readonly active: Call[] };
-}
+type Told = Answers.Explanation & { readonly program: Answers.ProgramDetail };
 
 /** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
 async function queued() {
@@ -29,7 +20,7 @@ it('shows the oldest hundred of a program’s calls, and says that there are mor
   const { url, open, answers } = await queued();
   for (let call = 0; call < 101; call += 1) answers.push(chat(url, {}, named('second')));
   await until(async () => (await waiting(url)) === 102);
-  const shown = (await ask(`${url}/programs/second`)).json() as { active_calls: number; active: Call[] };
+  const shown = (await ask(`${url}/programs/second`)).json() as unknown as Answers.ProgramDetail;
   expect([shown.active_calls, shown.active.length]).toEqual([102, 100]);
   const told = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
   expect(told.program.active).toHaveLength(100);
@@ -48,9 +39,9 @@ describe('a waiting call', () => {
   it('is explained: its cause, with figures and in words, in /programs/{id}, /queue and metrics', async () => {
     const { url, engine, open, answers } = await queued();
     const cause = { cause: 'window', engine: engine.id, needs: 1, free: 0, limit: 1, ahead: 0 };
-    const program = (await ask(`${url}/programs/second`)).json() as { active: Call[] };
+    const program = (await ask(`${url}/programs/second`)).json() as unknown as Answers.ProgramDetail;
     expect(program.active[0]).toMatchObject({ state: 'waiting', waiting_for: cause });
-    const running = (await ask(`${url}/programs/first`)).json() as typeof program;
+    const running = (await ask(`${url}/programs/first`)).json() as unknown as typeof program;
     expect(running.active[0]).toMatchObject({ state: 'running', waiting_for: null });
 
     const { programs } = (await ask(`${url}/programs`)).json() as { programs: object[] };
@@ -70,7 +61,7 @@ describe('a waiting call', () => {
 
     const told = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
     expect(told).toMatchObject({ program: { ...rows[1], active: [{ waiting_for: cause }] } });
-    const [{ call: id }] = told.program.active as [Call];
+    const [{ call: id }] = told.program.active as [Answers.ActiveCall];
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
@@ -164,7 +155,7 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const trouble = /as been down for .*\. Its call in flight is cut after .* of silence \(timeouts\.idleMs\), or 10 min before the first byte/; // prettier-ignore
   await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ in_flight: 1, text: expect.stringMatching(trouble) as string }); // prettier-ignore
   expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(1);
-  const { text } = (await read<GatewayState>('/gateway')).status;
+  const { text } = (await read<Answers.GatewayState>('/gateway')).status;
   expect(text).toMatch(trouble);
   expect(text).toMatch(/ 1 call runs, none waits\.$/);
   expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }] });
@@ -209,7 +200,7 @@ describe('a program', () => {
     const { chat, read } = await lone(answer, { balancer: { name: 'sticky' } });
     await chat({}, named('p'));
     for (cached of [25, 0]) await chat({}, named('p'));
-    const { calls } = await read<{ calls: Call[] }>('/programs/p/calls');
+    const { calls } = await read<Answers.PastCallList>('/programs/p/calls');
     const texts = calls.map(({ text }) => /home.*$/.exec(text.split('\n')[1] ?? '')?.[0]);
     expect(texts).toEqual([
       expect.stringContaining('it is the home now'),
@@ -229,9 +220,9 @@ describe('a program', () => {
     await Promise.all(answers);
     const idle = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
     expect(idle.program.active).toEqual([]);
-    const { calls } = (await ask(`${url}/programs/default:second/calls`)).json() as { calls: Call[] };
+    const { calls } = (await ask(`${url}/programs/default:second/calls`)).json() as unknown as Answers.PastCallList;
     expect(calls).toMatchObject([{ engine: engine.id, reason: 'queued', placement: 'spread' }]);
-    const [last] = calls as [Call];
+    const [last] = calls as unknown as [Answers.PastCall];
     expect(last.text).toMatch(/^Answered after .* It waited .*\nIt was sent from level \d, when its turn came\. /);
     expect(idle.text).toContain(last.call);
     expect(idle.text).toMatch(

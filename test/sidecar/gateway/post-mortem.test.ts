@@ -1,21 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineList } from '../../../sidecar/admin/answers.js';
+import type { EngineList, Explanation, PastCall, PastCallList, ProgramDetail } from '../../../sidecar/admin/answers.js';
 import { bearer, begun, completion, fakeEngine, held, keysOf, lone, named, ONE_AT_A_TIME, refusal, stream, until, world, type Answer } from './world.js'; // prettier-ignore
 
-interface Told {
-  readonly text: string;
-  readonly program: { readonly active: readonly { readonly call: string }[] };
-}
-interface Calls {
-  readonly calls: readonly {
-    readonly text: string;
-    readonly waited_for: object;
-    readonly failures: readonly object[];
-    readonly queue_seconds: number;
-    readonly service_seconds: number;
-    readonly duration_seconds: number;
-  }[];
-}
+type Told = Explanation & { readonly program: ProgramDetail };
 
 describe('a program with a budget', () => {
   it('is explained with what it has used, and its refused call', async () => {
@@ -36,7 +23,11 @@ describe('a program with a budget', () => {
     expect(program).toMatchObject({
       budget: [{ name: 'tokens' }, { name: 'calls', unit: 'calls', used: 2, limit: 2 }],
     });
-    expect((await read<Calls>('/programs/p/calls')).calls).toMatchObject([{}, {}, { outcome: 'refused', status: 403 }]);
+    expect((await read<PastCallList>('/programs/p/calls')).calls).toMatchObject([
+      {},
+      {},
+      { outcome: 'refused', status: 403 },
+    ]);
     await chat({}, named('free'));
     // Of a program that runs on, it stands last.
     expect(await read('/programs/free')).toMatchObject({ budget: [{ name: 'tokens' }] });
@@ -175,7 +166,7 @@ describe('a call that has ended', () => {
       if (heard.includes('cause=window')) open();
     }
     await first;
-    const { calls } = await read<Calls>('/programs/default:second/calls');
+    const { calls } = await read<PastCallList>('/programs/default:second/calls');
     expect(calls).toMatchObject([{ waited_for: { window: expect.any(Number) as number } }]);
     expect(calls[0]?.text).toMatch(/ It waited \S+ m?s in the queue for the window\.\n/);
   });
@@ -184,7 +175,7 @@ describe('a call that has ended', () => {
     const failing: Answer = (response) => void response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: `out of luck ${'x'.repeat(500)}` } })); // prettier-ignore
     const { chat, read } = await world([await fakeEngine(failing), await fakeEngine(failing)]);
     expect((await chat({}, named('p'))).status).toBe(502);
-    const { calls } = await read<Calls>('/programs/p/calls');
+    const { calls } = await read<PastCallList>('/programs/p/calls');
     const [{ text, failures } = { text: '', failures: [] }] = calls;
     expect(text).toMatch(/^It failed with 502 engine_failed after .* It was sent \d times\. .*: out of luck x+…/);
     expect(failures.length).toBe(2);
@@ -206,12 +197,12 @@ describe('a call that has ended', () => {
     await engine.close();
     open();
     const { headers } = await answer;
-    const { calls } = await read<Calls>('/programs/p/calls');
-    const [{ text, queue_seconds: queued, service_seconds: served, duration_seconds: lasted }] = calls as [
-      Calls['calls'][0],
+    const { calls } = await read<PastCallList>('/programs/p/calls');
+    const [{ text, queue_seconds: queued, service_seconds: served, duration_seconds: lasted }] = calls as unknown as [
+      PastCall,
     ];
     expect(queued).toBeGreaterThanOrEqual(NO_ENGINE_MS / 1000 - 0.01);
-    expect(queued + served).toBeLessThanOrEqual(lasted + 0.01);
+    expect(queued + (served ?? NaN)).toBeLessThanOrEqual(lasted + 0.01);
     expect(Number(headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(NO_ENGINE_MS - 10);
     expect(text).toMatch(/ It waited .* in the queue.*\n?.*Its only attempt was sent from level 0, without waiting\./s);
   });
