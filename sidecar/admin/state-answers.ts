@@ -52,8 +52,8 @@ export interface Engine {
   readonly cached_share: number | null;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
-  /** Attempts that it failed in the time of `/totals`, and the last error; null: none. */
-  readonly failures: Failures | null;
+  /** Attempts that it failed in the time of `/totals`, of those sent there, and the last error; null: none. */
+  readonly failures: (Failures & { readonly attempts: number }) | null;
   readonly engine_running: number | null;
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;

@@ -47,13 +47,19 @@ export function engineRow(
     on_host_tokens: view?.onHostTokens ?? 0,
     cached_share: recent.sum.cached.of(engine.id),
     resting: view?.resting ?? false,
-    failures: recent.sum.failures.of(engine.id) === null ? null : failuresOf(recent, 'failures', engine.id),
+    failures: failuresRow(engine, recent),
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
     all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
   };
   return { ...row, text: engineInWords(row, Date.now() / 1000, context.config.timeouts) };
+}
+
+/** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */
+function failuresRow({ id }: Engine, view: TotalsView): Answers.Engine['failures'] {
+  const [failed, sent] = view.sum.failures.sumsOf(id);
+  return failed === 0 ? null : { attempts: Math.max(failed, sent), ...failuresOf(view, 'failures', id) };
 }
 
 /** How many there were by that name, the beginning of the last step with one, and what was told of the last. */

@@ -95,7 +95,7 @@ export function statusOf(
     ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...inState('up', 'probation').filter(({ failures }) => failures && failures.calls >= Math.max(ATTEMPTS_MIN, FAILED_SHARE * totals.calls) && isRecent(failures.last_at)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
+    ...inState('up', 'probation').filter(({ failures }) => failures && failures.calls >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * failures.attempts) && isRecent(failures.last_at)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
@@ -118,9 +118,9 @@ export function statusOf(
   };
 }
 
-/** Share of the calls from which failures call for a look, and of one engine, how many of them. */
+/** Share of the calls from which failures call for a look, and of an engine's attempts, also how many of them. */
 const FAILED_SHARE = 0.01;
-const ATTEMPTS_MIN = 5;
+const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 const CODES_SHOWN = 3;
 
 /** None if no call failed by that fault, or hardly any. */
@@ -204,9 +204,11 @@ type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
-/** `40 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
+/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
 export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
-  all ? `${counted(all.calls, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.` : '';
+  all
+    ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.`
+    : '';
 
 /** Whether an engine takes calls now, and if not, why; then what it failed. @param now on the clock of `down_since` */
 export const engineInWords = (engine: Omit<Engine, 'text'>, now: number, times: Times): string =>

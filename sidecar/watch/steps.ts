@@ -86,7 +86,7 @@ export class Step {
   readonly readings = new Ratios();
   /** Calls by how they ended, `completed` or an error code, and the program of the last. */
   readonly ends = new Ratios();
-  /** Attempts that engines failed, by engine, and the last error. */
+  /** Attempts that engines failed, of those sent there, by engine, and the last error. */
   readonly failures = new Ratios();
 
   read(reading: Reading): void {

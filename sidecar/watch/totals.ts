@@ -1,4 +1,4 @@
-import type { EngineId, Event, Millis, ProgramId } from '../../src/index.js';
+import type { Dispatch, EngineId, Event, Millis, ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
@@ -80,9 +80,13 @@ export class Totals implements Observer {
       this.mark(`${event.engine} is up again`);
   }
 
+  dispatched(_spec: unknown, { engine }: Pick<Dispatch, 'engine'>): void {
+    this.#each(this.ports.now(), (step) => step.failures.add(engine, 0));
+  }
+
   /** An engine without room is none that fails. */
   engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause, message = ''): void {
-    if (cause !== 'busy') this.#each(this.ports.now(), (step) => step.failures.add(engine, 1, 1, message));
+    if (cause !== 'busy') this.#each(this.ports.now(), (step) => step.failures.add(engine, 1, 0, message));
   }
 
   refused(spec: Whose, code: ErrorCode, nowMs: Millis): void {

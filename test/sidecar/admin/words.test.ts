@@ -196,18 +196,18 @@ it('says what an engine that is up has room for, and how long calls hang on one 
 });
 
 it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
-  const told = (calls: number, all: number, ageSeconds: number, ...others: string[]) => {
-    const failures = { calls, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
+  const told = (calls: number, attempts: number, ageSeconds: number, ...others: string[]) => {
+    const failures = { calls, attempts, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
     const engines = ['e3', ...others].map((id) => ({ id, state: 'up', models: ['m'], in_flight: 0, failures: id === 'e3' ? failures : null })); // prettier-ignore
-    const { level, helps, text } = statusWith({ engines, totals: { ...CALM.totals, calls: all } });
+    const { level, helps, text } = statusWith({ engines });
     return [level, helps, text, engineInWords(engines[0] as unknown as Engine, 0, { idleMs: 0, firstByteMs: 0 })];
   };
-  const text = '40 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
+  const text = '40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
   expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
   // Without it, its calls would fail.
   expect(told(40, 60, 9)[1]).toBe('What helps: restart e3, or read its log.');
-  const levels = [[4, 5, 9], [5, 500, 9], [5, 501, 9], [40, 60, 61]] as const; // prettier-ignore
-  expect(levels.map(([calls, all, age]) => told(calls, all, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
+  const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
+  expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });
 
 const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore

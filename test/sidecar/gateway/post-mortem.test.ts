@@ -186,7 +186,7 @@ describe('a call that has ended', () => {
     expect(once).toMatch(new RegExp(`It was sent (\\d) times\\. \\1 times ${alone.engine.id}: `));
     expect(once.split('out of luck')).toHaveLength(2);
     const { engines } = await alone.read<EngineList>('/engines');
-    expect(engines[0]?.text).toMatch(/ \d attempts failed in the last 5 min; the last one .* ago: status 500: out of luck x+…?\.$/); // prettier-ignore
+    expect(engines[0]?.text).toMatch(/ (\d) of \1 attempts failed in the last 5 min; the last one .* ago: status 500: out of luck x+…?\.$/); // prettier-ignore
   });
 
   it('tells the wait after an engine failed it, which is no service', async () => {

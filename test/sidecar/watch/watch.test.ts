@@ -125,13 +125,14 @@ describe('totals', () => {
     expect(sum.cached.whole).toBe(0.5);
   });
 
-  it('count the attempts that each engine failed, but for want of room, at all gateways, and tell the last', () => {
+  it('count the attempts that engines failed, of those sent there, but for want of room, and tell the last', () => {
     const totals = totalsOf();
     nowMs = 0;
     const engine = 'a' as EngineId;
+    for (let sent = 0; sent < 3; sent += 1) totals.dispatched(CALL.spec, { engine });
     for (const cause of ['answer', 'unreached', 'busy'] as const) totals.engineFailed(CALL.spec, engine, cause, cause);
     const others = [totals.read(millis(0)).steps];
-    expect(totals.read(millis(0), '5m', others).sum.failures.sumsOf(engine)).toEqual([4, 4, 'unreached']);
+    expect(totals.read(millis(0), '5m', others).sum.failures.sumsOf(engine)).toEqual([4, 6, 'unreached']);
   });
 
   it('tell a time that few took as it was', () => {
