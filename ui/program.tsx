@@ -1,9 +1,9 @@
-import type { EndedProgram, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
+import type { PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
 import { Command, Link } from './command.js';
 import { Facts, type Fact } from './figures.js';
-import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
+import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
 import { Whole } from './names.js';
-import { calls, ended, program, view } from './state.js';
+import { calls, explain, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
 import { MEANINGS, isAlike, levelOf, nameOf, typeName } from './words.js';
 
@@ -11,13 +11,11 @@ import { MEANINGS, isAlike, levelOf, nameOf, typeName } from './words.js';
 export function ProgramView() {
   const key = view.value.program;
   const detail = program.value;
+  const { text = 'Loading.', ended: gone } = explain.value ?? {};
   const past = calls.value?.calls ?? [];
-  const gone = ended.value?.programs.find((row) => row.key === key);
   const named = detail ?? gone;
-  if (detail === null && gone === undefined && past.length === 0)
-    return ended.value === undefined ? (
-      <p>Loading.</p>
-    ) : (
+  if (text === '')
+    return (
       <p>
         No such program is here; see <Link change={{ program: '', tab: 'ended' }}>those that have ended</Link>.
       </p>
@@ -30,11 +28,9 @@ export function ProgramView() {
       <h2 id="program" title={key}>
         <Whole text={named === undefined ? key : nameOf(named)} />
       </h2>
-      {detail === undefined && <p class="quiet">Loading.</p>}
-      {detail === null && <Gone row={gone} />}
+      <p class="text">{text}</p>
       {detail && (
         <>
-          {detail.active_calls > 0 && <p class="text">{detail.text}</p>}
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
           {detail.ending === null && (
             <Command
@@ -50,18 +46,6 @@ export function ProgramView() {
       <h3>Ended calls</h3>
       {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastCalls past={past} />}
     </section>
-  );
-}
-
-function Gone({ row }: { readonly row: EndedProgram | undefined }) {
-  if (row === undefined) return <p class="warn">It has left the table.</p>;
-  const queued = percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds));
-  return (
-    <p>
-      Ended at {clock(row.ended_at)}: {row.why}, after {duration(row.duration_seconds)} and {counted(row.calls, 'call')}
-      ; {queued} of their time queued, {duration(row.service_seconds)} of engine time, the last on{' '}
-      {row.engine ?? 'no engine'}.
-    </p>
   );
 }
 

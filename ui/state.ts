@@ -15,13 +15,15 @@ export const totals = signal<Answers.TotalsAnswer>();
 export const history = signal<Answers.History>();
 export const programs = signal<Answers.ProgramPage>();
 export const groups = signal<Answers.ProgramGroups>();
-/** With why its calls wait or run where they do. Null: the program has left the table. */
-export const program = signal<(Answers.ProgramDetail & Pick<Answers.Explanation, 'text'>) | null>();
+/** Null: the program has left the table. */
+export const program = signal<Answers.ProgramDetail | null>();
+/** Without words, no such program is known. */
+export const explain = signal<Omit<Answers.Explanation, 'program'>>();
 export const calls = signal<Answers.PastCallList>();
 export const ended = signal<Answers.EndedPrograms>();
 
 /** The sections of `GET /stream`, by the names of their events. */
-export const SECTIONS = { gateway, engines, queue, totals, history, programs, groups, program, calls, ended };
+export const SECTIONS = { gateway, engines, queue, totals, history, programs, groups, program, explain, calls, ended };
 
 export type Connection =
   | { readonly state: 'connecting' | 'live' }
@@ -87,7 +89,7 @@ export function show(change: Partial<View>): void {
 
 /** @param isStep whether another program is shown than before */
 function look(next: View, isStep: boolean): void {
-  if (isStep) program.value = calls.value = undefined;
+  if (isStep) program.value = explain.value = calls.value = undefined;
   view.value = next;
 }
 
@@ -123,8 +125,7 @@ export const streamQuery = computed(() => {
   const chosen = isList ? { by, sort: by === '' ? sortOf(view.value) : '' } : { state: '', sort: '' };
   const asked = { program: shown, range, ...(shown === '' && { ...selection, ...chosen }) };
   const search = new URLSearchParams(Object.entries(asked).filter(([name, value]) => name !== 'page' && value !== ''));
-  // Of a program that has left the table, the list of these tells the rest.
-  if (tab === 'ended' || program.value === null) search.set('ended', '');
+  if (tab === 'ended') search.set('ended', '');
   search.set('offset', String(isList ? PAGE_ROWS * pageNumber.value : 0));
   search.set('limit', String(isList ? PAGE_ROWS : 1));
   return search.toString();

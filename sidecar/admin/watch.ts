@@ -122,11 +122,10 @@ function lookAt(parts: Parts): Look<WatchedView> {
     return known;
   };
   const oneProgram = async (id: ProgramId) => {
-    const found = await wherever(context, 'explainNamed', id, undefined).catch(() => null);
-    return {
-      program: JSON.stringify(found && { ...found.program, text: found.text }),
-      calls: JSON.stringify(await wholeCalls(context, id)),
-    };
+    const none = { text: '', program: null };
+    const { program, ...explain } = await wholeExplanation(context, id, undefined).catch(() => none);
+    const calls = await wholeCalls(context, id);
+    return { program: JSON.stringify(program), explain: JSON.stringify(explain), calls: JSON.stringify(calls) };
   };
   return {
     busyMs: () => busyMs,
