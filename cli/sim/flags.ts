@@ -54,7 +54,7 @@ export function addSimOptions(command: Command): Command {
     .option('--host-gate <shares>', `largest share of host memory for idle contexts, 0: not counted (admission.hostGate; default: ${DEFAULTS.admission.hostGate})`, settings)
     .optionsGroup('Runs and output:')
     .option('--seed <numbers>', 'random seeds, several with commas or as 1..8: each is a run (default: 0; of auto, 1..8)', seeds)
-    .option('--slo <expression>', 'an objective: which settings and loads meet it, such as "program_seconds.p95 < 500"; repeatable', collect, [])
+    .option('--slo <expression>', 'an objective: which settings and loads meet it, such as "program_seconds.p95 < 500" or "ttft_seconds.p99 < 5"; repeatable', collect, [])
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)

@@ -6,6 +6,8 @@ import { eachOnce, numberFrom } from '../options.js';
 
 /** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
 export const RUNS_MAX = 1000;
+/** Values that a search tries at most, each with all settings and seeds. */
+export const VALUES_MAX = 12;
 
 export type NumberRange = Parameters<typeof numberFrom>;
 export type NumbersReader = (text: string, before?: readonly number[]) => readonly number[];

@@ -1,9 +1,9 @@
-import { PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
+import { PAIRS_LAST, type PlaceVerdict } from '../../lab/index.js';
 import type { Searched } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
-import { RUNS_MAX } from './lists.js';
+import { RUNS_MAX, VALUES_MAX } from './lists.js';
 import { loadOf, programsToTell } from './overload.js';
-import { type Plan, settingOf, valuesOf } from './plan.js';
+import { choicesOf, type Plan, settingOf, valuesOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 export interface SimVerdict extends PlaceVerdict {
@@ -37,7 +37,7 @@ export const ENDED = ': the search ended, as it tries no more values.';
 export const more = (plan: Plan): string => `more at a time need more programs: run again with --programs ${programsAbove(plan)}.`; // prettier-ignore
 
 /** Programs with which a search tries more at a time than the most of these, if loads are such numbers. */
-export const programsAbove = ({ lists: { concurrency } }: Plan) => concurrency && MORE * Math.max(...concurrency);
+export const programsAbove = ({ lists: { concurrency }, programs }: Plan) => concurrency && Math.max(programs, MORE * Math.max(...concurrency)); // prettier-ignore
 const MORE = 32;
 
 /** The question that these runs leave open, and the option that answers it, as a sentence: at most one. */
@@ -64,7 +64,8 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
     return `Up to ${loads.at(-1)} at a time, nothing is better; ${more(plan)}`;
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
   const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : Math.max(PAIRS_LAST, enough))));
-  const count = Math.min(wanted, Math.floor(RUNS_MAX / plan.variants.length));
+  const variants = plan.searched === undefined ? plan.variants.length : VALUES_MAX * choicesOf(plan);
+  const count = Math.min(wanted, Math.floor(RUNS_MAX / variants));
   const steady = steadyOf(plan, runs);
   const longer = steady === undefined ? '' : ` --programs ${steady.programs}`;
   if (!plan.isExact && count > plan.seeds.length) {
@@ -80,11 +81,8 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
  * slowest; and whether the difference is large.
  */
 export function steadyOf(plan: Plan, runs: readonly RunReport[]) {
-  const { axis, values: [load = 0, ...others] } = loadsOf(plan); // prettier-ignore
-  const enough = Math.min(PROGRAMS_MAX, STEADY * load);
-  if (axis === 'rate' || others.length > 0 || enough <= plan.programs) return undefined;
+  const enough = Math.min(PROGRAMS_MAX, STEADY * Math.max(0, ...(plan.lists.concurrency ?? [])));
+  if (enough <= plan.programs || choicesOf(plan) < 2) return undefined;
   const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean);
-  const isSame = ratios.every((ratio) => ratio.low !== null && verdictOf(ratio, plan.margin) === 'same');
-  const isLarge = ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL));
-  return isSame ? undefined : { programs: enough, isLarge };
+  return { programs: enough, isLarge: ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL)) }; // prettier-ignore
 }

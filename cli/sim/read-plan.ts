@@ -22,10 +22,9 @@ import {
 } from './axes.js';
 import { NO_CONDITIONS } from './conditions.js';
 import type { GivenFlags, SimFlags } from './flags.js';
-import { AUTO, RUNS_MAX } from './lists.js';
+import { AUTO, RUNS_MAX, VALUES_MAX } from './lists.js';
 import { axesOf, type Plan, type Variant } from './plan.js';
 import { ownFirst, readScheduling, simRetentionOf, type Scheduling } from './scheduling.js';
-import { VALUES_MAX } from './search.js';
 import { SEEDS } from './sustained.js';
 
 /** Policies that show where the gain comes from: no scheduling, the gate alone, and the order too. */

@@ -114,7 +114,8 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
     return {
       name: settingOf(plan, other),
       times: change,
-      isOut: !isPossible(plan.variants[other]) || (held[0] === false && held[choice] === false),
+      isOut: held[0] === false && held[choice] === false,
+      isForeign: !isPossible(plan.variants[other]),
       // Where nobody knows whether the first sustains the load, to overload is no loss against it.
       isOverloaded: held[choice] !== true && (choice === 0 || loadOf(plan, runs, first).state !== 'unknown'),
       failed: two.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),

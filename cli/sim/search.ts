@@ -1,12 +1,11 @@
 import type { Searched } from './axes.js';
 import { beginOf, LOAD_MAX, type Run, twoDigits } from './begin.js';
 import { loadOf } from './overload.js';
+import { VALUES_MAX } from './lists.js';
 import { choicesOf, type Plan, variantsAt, withValues } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
-/** Values at most, each with all settings and seeds. */
-export const VALUES_MAX = 12;
 /** Least programs for each one at a time: of fewer, most run while the engines fill or empty. */
 const AT_ONCE = 8;
 /** Ratio of neighbouring rates, and one from which on there is a rate between them. */

@@ -79,7 +79,7 @@ function rangeText(seeds: readonly number[]): string {
 }
 
 /** A ratio's interval, in a sentence. */
-const INTERVAL = /\d–\d[^ ]*\)/;
+const INTERVAL = /\d–\d[^ ]*[);]/;
 
 /** Meanings of the table’s words, and the figures that it leaves out. */
 function notesOf(plan: Plan, { ratios }: SimDocument, runs: readonly RunReport[], told: readonly string[]): string[] {

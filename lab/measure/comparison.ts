@@ -77,6 +77,7 @@ const FAR_APART = 1.5;
  * which decide: one advice must not lead to another.
  */
 export function moreOf(ratio: Ratio, margin: number, repeated: string): { count: number | undefined; text: string } {
+  if ((ratio.low ?? 0) >= 1 - margin) return { count: undefined, text: ', not faster' };
   const enough = ratio.pairs >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
   if (enough !== undefined) return { count: enough, text: `: about ${enough} ${repeated} would tell` };
   if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };

@@ -11,7 +11,7 @@ export interface Times {
   readonly perToken?: Ratio;
   /** The p99 of the time to first token, before and after. */
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
-  /** The repetitions that these are of, if not all: a text after them. */
+  /** The repetitions that times of first tokens are of, if not all: a text after them. */
   readonly firstTokenOf?: string | undefined;
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
@@ -111,11 +111,11 @@ function firstTokenText(
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
   const [before, after] = firstTokenP99Seconds;
   const outcome = outcomeOf(p99, margin);
-  const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s${firstTokenOf}`;
+  const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
   const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
   const middle = isTold(p50) ? `p50 ${outcomeOf(p50, margin)}` : '';
   const tail = isTold(p99) ? `${tailName(counts.calls)} ${later}` : '';
-  return `first token ${[middle, tail].filter(Boolean).join(', ')}`;
+  return `first token ${[middle, tail].filter(Boolean).join(', ')}${firstTokenOf}`;
 }
 
 /** A ratio of times in words: `2.1x faster`, `12 % slower`. */

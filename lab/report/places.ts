@@ -8,8 +8,9 @@ export interface Tried {
   readonly name: string;
   /** Against those of the first one there. */
   readonly times: Times;
-  /** Whether it cannot be chosen. */
+  /** Whether it is not compared; whether it cannot be chosen. */
   readonly isOut?: boolean;
+  readonly isForeign?: boolean;
   readonly isOverloaded: boolean;
   readonly failed: number;
   /** The p99 of program times by kind of program, in seconds, under the first and under it; null of too few programs. */
@@ -46,7 +47,7 @@ interface Terms {
 export function placeVerdict(place: string, all: readonly Tried[], { margin, repeated, isExact }: Terms): PlaceVerdict {
   const [first] = all;
   const compared = comparedOf(all, margin, isExact);
-  const tried = compared.filter((each) => !each.isWorn);
+  const tried = compared.filter((each) => !each.isWorn && each.isForeign !== true);
   const sooner = tried.filter(({ verdict }) => verdict === 'sooner').map((each) => ({ ...each, price: priceOf(each, margin) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
   const worthy = sooner.filter(({ price, ...each }) => price.length === 0 || timeOf(each) < SLIGHT); // prettier-ignore
   // Others within the interval of the fastest may be as fast: of them, the one under which fewest programs fail.
@@ -139,13 +140,13 @@ const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? 
 const FAILS = 1.64;
 const failsMore = ({ failed }: Tried, first: Tried | undefined): boolean => failed - (first?.failed ?? 0) > FAILS * Math.sqrt(failed + (first?.failed ?? 0)); // prettier-ignore
 
-const lostOf = ({ times: { failed: [before, after] = [0, 0] } }: Tried): string[] => before === after ? [] : [`failed programs ${number(before)} -> ${number(after)}`]; // prettier-ignore
+const lostOf = ({ times: { failed: [before, after] = [0, 0] } }: Tried): string[] => Math.round(before) === Math.round(after) ? [] : [`failed programs ${number(before)} -> ${number(after)}`]; // prettier-ignore
 
 /** Most names in a list; of more the first two are told, and the number of the others. */
 const NAMES_MAX = 3;
 export const isMany = (list: readonly unknown[]): boolean => list.length > NAMES_MAX;
 
-export const namesOf = (names: readonly string[], joint: 'and' | 'or'): string => isMany(names) ? `${names.slice(0, 2).join(', ')} ${joint} ${names.length - 2} more` : names.join(` ${joint} `); // prettier-ignore
+export const namesOf = (names: readonly string[], joint: 'and' | 'or'): string => (isMany(names) ? [...names.slice(0, 2), `${names.length - 2} more`] : names).join(` ${joint} `); // prettier-ignore
 
 /** Names before their texts, those of equal texts together. */
 function fewOf(items: readonly { readonly name: string; readonly text: string }[]): string[] {

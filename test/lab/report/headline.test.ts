@@ -53,6 +53,7 @@ describe('the sentence of a comparison', () => {
     [of(1, 0.99, 1.01), 'programs within 2 % of pass-through (1.00, 0.99–1.01)'],
     [of(0.97, 0.96, 0.985), `${UNSURE}: about 5 runs would tell (0.97, 0.96–0.98)`],
     [of(1.08, 0.97, 1.2), `${UNSURE}: about 7 runs would tell (1.08, 0.97–1.20)`],
+    [of(1.02, 1.01, 1.03), `${UNSURE}, not faster (1.02, 1.01–1.03)`],
     [of(0.99, 0.88, 1.11), `${UNSURE}, too few runs to tell (0.99, 0.88–1.11)`],
     [{ ...of(0.99, 0.88, 1.11), pairs: 8 }, `${UNSURE}: treat them as equal (0.99, 0.88–1.11)`],
     [{ ...of(1.08, 0.97, 1.2), pairs: 16 }, `${UNSURE} (1.08, 0.97–1.20)`],

@@ -33,6 +33,9 @@ it('names the highest price of each measure with its load, and a gain that is of
   const told = (isSooner: boolean) => breakEvenOf([at('At 1 a second', 6, 2, isSooner), at('At 2 a second', 4, 5)], (choice) => 'ab'.charAt(choice), 2).sentence; // prettier-ignore
   expect(told(true)).toBe('b pays at all of these loads. Its price is highest at 2 a second: program p99 5.0x slower; at 1 a second: first token p99 6.0x slower (1 -> 6 s).'); // prettier-ignore
   expect(told(false)).toMatch(/^b pays at all of these loads; at 1 a second only in seeds that overload a\. /);
+  const among = (isSooner: boolean) => breakEvenOf([at('Under x', 6, 2, isSooner), at('Under y', 4, 5, false)], (choice) => 'ab'.charAt(choice)).sentence; // prettier-ignore
+  expect(among(false)).toMatch(/^b is better in each of these, only in seeds that overload a\. /);
+  expect(among(true)).toMatch(/^b is better in each of these\. /);
 });
 
 it('takes no slight gain at a price, but a slight one without', () => {
@@ -50,6 +53,8 @@ it('takes the one under which fewest programs fail of those that are as fast, an
   expect(placeVerdict('At 1 a second', [tried('a', 1), tried('b', 0.5, 4), tried('c', 0.5)], TERMS).sentence).toBe('At 1 a second: b or c, programs 2.0x faster: 0.50 (0.50–0.50); b: first token p99 4.0x slower (1 -> 4 s).'); // prettier-ignore
   const fewer = { ...tried('b', 0.5), times: { ...times(0.5, 1), failed: [9, 4] as const } };
   expect(placeVerdict('At 1 a second', [tried('a', 1), fewer], TERMS).sentence).toMatch(/0\.50\); failed programs 9 -> 4\.$/); // prettier-ignore
+  const chance = { ...tried('b', 1), times: { ...times(1, 1), failed: [2, 2.13] as const } };
+  expect(placeVerdict('At 1 a second', [tried('a', 1), chance], TERMS).sentence).toBe('At 1 a second: no difference.');
   const same = { ...tried('b', 1), times: { ...times(1, 1), failed: [9, 4] as const } };
   expect(placeVerdict('At 1 a second', [tried('a', 1), same], TERMS).sentence).toBe('At 1 a second: no difference in mean time; failed programs 9 -> 4.'); // prettier-ignore
 });
@@ -67,9 +72,14 @@ it('names settings with equal outcomes once', () => {
 
 it('names the first two of many settings, and how many more there are', () => {
   const told = (...means: readonly number[]) => placeVerdict('At 1 a second', [tried('a', 1), ...means.map((mean, at) => tried('bcdef'.charAt(at), mean, 2 + at))], TERMS).sentence; // prettier-ignore
-  expect(told(0.5, 0.5, 0.5, 0.5, 0.7)).toBe('At 1 a second: b, c or 2 more, programs 2.0x faster: 0.50 (0.50–0.50); b: first token p99 2.0x slower (1 -> 2 s); f 30 % faster.'); // prettier-ignore
+  expect(told(0.5, 0.5, 0.5, 0.5, 0.7)).toBe('At 1 a second: b or c or 2 more, programs 2.0x faster: 0.50 (0.50–0.50); b: first token p99 2.0x slower (1 -> 2 s); f 30 % faster.'); // prettier-ignore
   expect(told(1, 1, 1, 1)).toBe('At 1 a second: no difference in mean time; e: first token p99 5.0x slower (1 -> 5 s); d: first token p99 4.0x slower (1 -> 4 s); 2 more.'); // prettier-ignore
   expect(told(1.1, 1.2, 1.3, 1.4)).toBe('At 1 a second: a is fastest; e, programs 40 % slower: 1.40 (1.40–1.40); d, programs 30 % slower: 1.30 (1.30–1.30); 2 more.'); // prettier-ignore
+});
+
+it('tells what is lost under what cannot be chosen, and takes it not', () => {
+  const all = [tried('a', 1), { ...tried('b', 0.5), isForeign: true }, { ...tried('c', 1.3), isForeign: true }];
+  expect(placeVerdict('At 1 a second', all, TERMS)).toMatchObject({ better: [], sentence: 'At 1 a second: a is fastest; c, programs 30 % slower: 1.30 (1.30–1.30).' }); // prettier-ignore
 });
 
 it('says which setting alone sustains a load', () => {
