@@ -78,6 +78,7 @@ export function statusOf(
   const isServed = engines.some(isServing);
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
+  const hung = down.reduce((sum, { in_flight: calls }) => sum + calls, 0);
   const counts = `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up${starting > 0 ? `, ${starting} starting` : ''}${onProbation > 0 ? `, ${onProbation} on probation` : ''}`; // prettier-ignore
   // Models of an engine that was never up are known only where the configuration names them.
   const mayWait = fleet.awaited.size > 0 || [...down, ...inState('starting')].some(({ models }) => models.length > 0);
@@ -102,7 +103,7 @@ export function statusOf(
       : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${idsOf(away).join(' or ')}` : '')),
     ...failedParts(totals, 'service'),
     ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `Waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running)], helpsCalls.join('. Also: ')),
+    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `Waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('batches', 'good', '', [batchInShort(batch)])),
     ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...failedParts(totals, 'client'),
@@ -166,9 +167,11 @@ function lossesIn(shadow: TotalsAnswer['shadow']): string[] {
   }); // prettier-ignore
 }
 
-function callsInWords(queue: Queue, running: number): string {
+/** @param hung those of the running calls whose engines are down */
+function callsInWords(queue: Queue, running: number, hung: number): string {
   const { waiting, background, waiting_for: calls, longest_wait_seconds: longest } = queue;
-  const run = running === 0 ? '' : `${counted(running, 'call')} ${running === 1 ? 'runs' : 'run'}, `;
+  const there = hung === 0 ? '' : ` (${count(hung)} where the engine is down)`;
+  const run = running === 0 ? '' : `${counted(running, 'call')} ${running === 1 ? 'runs' : 'run'}${there}, `;
   if (waiting === 0) return run === '' ? 'No call waits.' : `${run}none waits.`;
   const causes = (Object.keys(WAITED_FOR) as (keyof typeof WAITED_FOR)[])
     .filter((cause) => calls[cause] > 0)

@@ -157,7 +157,7 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(1);
   const { text } = (await read<Answers.GatewayState>('/gateway')).status;
   expect(text).toMatch(trouble);
-  expect(text).toMatch(/ 1 call runs, none waits\.$/);
+  expect(text).toMatch(/ 1 call runs \(1 where the engine is down\), none waits\.$/);
   expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }] });
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
