@@ -66,7 +66,12 @@ export function addLoadOptions(command: Command): Command {
     .option('--connections <count>', 'calls in flight per target', wholeFrom(1, 100_000), 4096)
     .optionsGroup('Measures and output:')
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
-    .option('--slo <expression>', 'exit 1 if it is missed, such as "program_seconds.p99 < 60" or "ttft_seconds.p95 < 2"; repeatable', collect, []) // prettier-ignore
+    .option(
+      '--slo <expression>',
+      'exit 1 if it is missed, such as "program_seconds.p99 < 60" or "ttft_seconds.p95 < 2"; repeatable',
+      collect,
+      [],
+    )
     .addOption(
       new Option(
         '--json [file]',
