@@ -52,7 +52,7 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
     change: {
       ...changeOf(plan, runs, pair, ratios),
       // One seed in which a queue grows would outweigh all others.
-      ...(calm && { ...firstTokensOf(calm.runs, pair, ratiosOf(calm.runs, pair)), firstTokenOf: ' in the seeds that both sustain' }), // prettier-ignore
+      ...(calm && { ...firstTokensOf(calm.runs, pair, ratiosOf(calm.runs, pair)), firstTokenOf: ` in the ${calm.seeds.length} of ${plan.seeds.length} seeds that both sustain` }), // prettier-ignore
       sustained: calm && sustainedOf(plan, calm, pair, ratios.program_seconds.mean),
     },
   };

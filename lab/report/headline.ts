@@ -83,11 +83,11 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
 /** Of fewer than 100, the p99 is the slowest. */
 const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');
 
-/** The times of programs other than their mean that are certainly worse; none where all are. */
+/** The times of programs other than their mean that are certainly worse; where it is, too, those that are much worse. */
 function slowerOf({ programs: { mean, p50, p99 }, perToken, counts }: Times, margin: number): string[] {
-  if (verdictOf(mean, margin) === 'later') return [];
+  const least = verdictOf(mean, margin) === 'later' ? FACTOR_MIN * (mean.ratio ?? 1) : 0;
   const all = Object.entries({ p50, [tailName(counts.programs)]: p99, ...(perToken && { 'ms/token': perToken }) });
-  return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
+  return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
 }
 
 /** The times that are worse, in the words of the headline. @param isTold which times of first tokens are */
@@ -97,7 +97,8 @@ export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => 
   const first = [p50, p99].some(isTold) ? [firstTokenText(times, margin, isTold)] : [];
   return [
     ...(programs.length > 0 ? [{ measure: 'program', factor: times.programs.p99.ratio ?? 0, text: `program ${programs.join(', ')}` }] : []), // prettier-ignore
-    ...first.map((text) => ({ measure: 'first token', factor: p99.ratio ?? 0, text })),
+    // A certain price is the higher one.
+    ...first.map((text) => ({ measure: 'first token', factor: Math.max(...[p50, p99].map((each) => (verdictOf(each, margin) === 'later' ? (each.ratio ?? 0) : 0))), text })), // prettier-ignore
   ];
 }
 

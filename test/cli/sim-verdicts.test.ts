@@ -164,7 +164,7 @@ it('first tokens are those of the seeds that both sustain, or one that a queue f
     return { program_seconds: spread(isFull ? 400 : 40), queue_grew: isFull, ttft_seconds: { ...spread(isFull ? 90 : 1), p99: isFull ? 300 : at === 1 ? 5 : 3 } }; // prettier-ignore
   });
   expect(recommend(plan, runs)!.sentence).toMatch(
-    /seeds that both sustain; first token p50 .*p99 1\.7x slower \(3 -> 5 s\) in the seeds that both sustain/,
+    /seeds that both sustain; first token p50 .*p99 1\.7x slower \(3 -> 5 s\) in the 17 of 28 seeds that both sustain/,
   );
 });
 

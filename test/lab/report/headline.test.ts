@@ -38,6 +38,7 @@ describe('the sentence of a comparison', () => {
     expect(told(of(0.9))).toContain('(0.90, 0.90–0.90), p50 8 % slower, ms/token 10 % slower; first token');
     // Of a slower mean it is no news.
     expect(told(of(1.2))).toContain('(1.20, 1.20–1.20); first token');
+    expect(headline(change(programs(of(1.1), of(4.7))))).toContain('(1.10, 1.10–1.10), p99 4.7x slower;');
   });
 
   it('tells a median that is much sooner where the mean is not', () => {

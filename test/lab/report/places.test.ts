@@ -38,6 +38,12 @@ it('names the highest price of each measure with its load, and a gain that is of
   expect(among(true)).toMatch(/^b is better in each of these\. /);
 });
 
+it('names a certain price before a larger one that may be chance', () => {
+  const at = (place: string, p99: object) => placeVerdict(place, [tried('a', 1), { ...tried('b', 0.5), times: { ...times(0.5, 1), firstToken: { p50: ratio(1), p99: p99 as ReturnType<typeof ratio> } } }], TERMS); // prettier-ignore
+  const all = [at('At 1 a second', { ratio: 1.64, low: 0.51, high: 5.24, pairs: 8 }), at('At 2 a second', ratio(1.29))];
+  expect(breakEvenOf(all, (choice) => 'ab'.charAt(choice), 2).sentence).toContain('Its price is highest at 2 a second: first token p99 29 % slower'); // prettier-ignore
+});
+
 it('takes no slight gain at a price, but a slight one without', () => {
   const told = (tail: number) =>
     placeVerdict('At 1 a second', [tried('pass-through', 1), tried('plas', 0.96, tail)], TERMS);
