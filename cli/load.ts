@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../sidecar/config/index.js';
 import { counted } from '../text/index.js';
 import { LoadError, runLoad, type LoadProgress } from '../loadtest/index.js';
-import { makeReporter, summaryOf, writeReport, type LoadDocument } from '../loadtest/report/index.js';
+import { makeReporter, sloName, summaryOf, writeReport, type LoadDocument } from '../loadtest/report/index.js';
 import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoads, type Load } from './load/read-load.js';
@@ -65,7 +65,7 @@ export const unusable =
 /** Why a run counts as a failure, although it was measured. */
 function faultOf({ slo, targets }: LoadDocument): string | undefined {
   const missed = slo.filter(({ met }) => !met);
-  if (missed.length > 0) return `missed: ${missed.map(({ expression }) => expression).join(', ')}`;
+  if (missed.length > 0) return `missed ${missed.map((each) => sloName(each, targets.length > 1)).join(', ')}`;
   const allows = (name: string) => slo.some((each) => each.target === name && /^(.\.)?failed\b/.test(each.expression));
   const bad = targets.find(({ name, failed, completed }) => failed > 0 && (completed === 0 || !allows(name)));
   if (bad === undefined) return undefined;

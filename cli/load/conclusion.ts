@@ -1,6 +1,6 @@
 import { breakEvenOf } from '../../lab/index.js';
-import { programsToTell, tooFewText } from '../../loadtest/report/index.js';
-import { isOpen, isOverloaded, isTold, keepsUp, type Played, rises } from './verdict.js';
+import { keepsUp, tooFewText } from '../../loadtest/report/index.js';
+import { isOpen, isOverloaded, isTold, type Played, rises } from './verdict.js';
 
 /**
  * From which load on the second target is better, of those that one of both sustains; of one target, up to which load it
@@ -31,10 +31,7 @@ function counselOf(played: readonly Played[], rising: boolean): string[] {
   // Nothing is sustained above an overload.
   const overload = rising ? played.findIndex(({ document }) => isOverloaded(document)) : -1;
   const open = played.slice(0, overload === -1 ? undefined : overload).filter((one) => !isTold(one));
-  if (open.length === 0) return [];
-  const rates = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(open.map(({ load }) => String(load.value))); // prettier-ignore
-  const programs = Math.max(...open.map(({ document }) => programsToTell(document.targets)));
-  return [tooFewText(rates, programs, open[0]?.document.settings['duration_seconds'])];
+  return open.length === 0 ? [] : [tooFewText(open.map(({ document }) => document))];
 }
 
 /** How far beyond the loads that were tried to look on. */

@@ -1,11 +1,11 @@
 import { gridLines, intervalText } from '../../lab/index.js';
-import { RUNS, SHORT_MS } from '../../loadtest/index.js';
-import { figureGrid, sloName, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
+import { arrivingMs } from '../../loadtest/index.js';
+import { figureGrid, keepsUp, sloName, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import { isOpen, isOverloaded, isTold, keepsUp, type Played, rises, verdictOf } from './verdict.js';
+import { isOpen, isOverloaded, isTold, type Played, rises, verdictOf } from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -59,10 +59,8 @@ const PATIENCE_MS = 120_000;
 
 /** Tells how long programs arrive under all loads together, if that is long and known. */
 function timeText(loads: readonly Load[]): string {
-  const ms = loads.reduce((sum, { options: { arrivals, maxPrograms, durationMs, timeScale, runs, targets } }) => {
-    const one = arrivals.type === 'open' ? Math.min((1000 * maxPrograms) / arrivals.ratePerSecond / timeScale, durationMs) : 0; // prettier-ignore
-    return sum + one * (runs ?? (targets.length > 1 && one <= SHORT_MS ? RUNS : 1));
-  }, 0);
+  const msOf = ({ options }: Load) => options.arrivals.type === 'open' ? arrivingMs(options.arrivals.ratePerSecond, options) : 0; // prettier-ignore
+  const ms = loads.reduce((sum, load) => sum + msOf(load), 0);
   return ms < PATIENCE_MS ? '' : `These ${loads.length} loads take about ${Math.ceil(ms / 60_000)} min.\n`;
 }
 

@@ -1,5 +1,5 @@
 import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { isSlowed, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js';
+import { isSlowed, keepsUp, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js';
 import { number } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
@@ -67,9 +67,3 @@ export const isOverloaded = ({ targets }: LoadDocument): boolean =>
 export const isTold = ({ load, document }: Played): boolean => !isOpen(load) || programsToTell(document.targets) === 0;
 export const rises = (loads: readonly Load[]): boolean => loads.length > 1 && loads.every(({ value = 0 }, at) => at === 0 || value > (loads[at - 1]?.value ?? 0)); // prettier-ignore
 export const isOpen = ({ options }: Load): boolean => options.arrivals.type === 'open';
-
-/** Share of programs that may fail under a load that is sustained. */
-const FAILED_SHARE_MAX = 0.01;
-
-export const keepsUp = ({ queue_grew, programs, completed, failed }: LoadDocument['targets'][number]): boolean =>
-  queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;

@@ -18,7 +18,8 @@ import { Target } from './target.js';
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { figureGrid, summaryOf, tooFewText } from './summary.js';
-export { CLEAR, FILLS, isOverload, isSlowed, KEEPS_UP_PROGRAMS_MIN, moreToTell, programsToTell } from './target.js';
+export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
+export { isSlowed, keepsUp, moreToTell, programsToTell } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';
 
 export interface ReporterOptions {

@@ -11,9 +11,6 @@ type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
 
 const DIFFERENCES = { sooner: 'B faster', later: 'A faster', same: 'none that matters', unsure: 'none shown' } as const;
 
-/** Upper bound on programs whose twin has not ended. Twins run side by side: only a stalled target leaves so many. */
-const WAITING_MAX = 100_000;
-
 type Two = readonly [Sample, Sample];
 
 type Run = Readonly<Record<'programs' | 'firstTokens', Two>>;
@@ -40,9 +37,6 @@ export class Pairs {
     const twin = this.#waiting.get(index);
     if (twin === undefined || twin.target === target) {
       this.#waiting.set(index, { target, seconds });
-      // The longest-waiting one makes way; its twin will then wait in its place.
-      const [oldest = index] = this.#waiting.keys();
-      if (this.#waiting.size > WAITING_MAX && this.#waiting.delete(oldest)) this.#leftOut += 1;
       return;
     }
     this.#waiting.delete(index);
@@ -65,7 +59,7 @@ export class Pairs {
   }
 
   /** @param whole runs that ended by themselves; of a stopped one, rather the short programs are known */
-  report(targets: readonly TargetReport[], whole: number) {
+  report(targets: readonly TargetReport[], whole: number, complete = true) {
     const all = [...this.#runs.values()];
     const runs = [...this.#runs].filter(([index]) => index < Math.max(1, whole)).map(([, run]) => run);
     const two = ([a, b]: Two) => [a.distribution(), b.distribution()] as const;
@@ -77,16 +71,17 @@ export class Pairs {
     const { mean } = compared.program_seconds;
     const isSingle = mean.low === null && mean.ratio !== null;
     const isTold = compared.outcome.startsWith(NOT_COMPARABLE);
+    const pairs = all.reduce((sum, { programs }) => sum + programs[0].count, 0);
+    const of = whole > 0 ? counted(whole, 'whole run') : `${counted(pairs, 'program')} that ended at both`;
+    const more = !complete ? `The test was cut, and this is of ${of}: let it finish.` : isSingle && compared.runs === 1 ? `Repeat it before you believe it: --repeat ${RUNS}.` : ''; // prettier-ignore
     return {
       ...compared,
       /** Programs that completed at both targets, and those that did not: they are in no ratio of program times. */
-      pairs: all.reduce((sum, { programs }) => sum + programs[0].count, 0),
+      pairs,
       left_out: this.#leftOut + this.#waiting.size,
       margin: this.margin,
       difference: isSingle || isTold ? DIFFERENCES.unsure : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
-      ...(isSingle &&
-        !isTold &&
-        compared.runs === 1 && { outcome: `${compared.outcome} Repeat it before you believe it: --repeat ${RUNS}.` }),
+      ...(!isTold && mean.ratio !== null && more !== '' && { outcome: `${compared.outcome} ${more}` }),
     };
   }
 }

@@ -14,8 +14,8 @@ import { counted, integer, leftAligned, number, percent } from '../../text/index
 import type { LoadDocument } from './document.js';
 import { isLossy, type Compared } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
-import { cachedShare, isSlowed, moreToTell, programsToTell, type TargetReport } from './target.js';
-import { ERROR_CLASSES } from '../load.js';
+import { cachedShare, isSlowed, keepsUp, moreToTell, programsToTell, type TargetReport } from './target.js';
+import { arrivingMs, ERROR_CLASSES } from '../load.js';
 
 /** Parts of a document that its summary reads. */
 export type Summarized = Omit<
@@ -68,29 +68,39 @@ function headOf({ targets }: Summarized): string[] {
   });
 }
 
-/** Asks for the programs that would tell whether rates can be sustained. @param duration bound of the arrivals, if there is one */
-export const tooFewText = (rates: string, programs: number, duration?: unknown): string =>
-  `Too few programs to tell whether ${rates} a second can be sustained: run again with --programs ${programs}${typeof duration === 'number' ? ', and no --duration' : ''}.`;
+/** Asks for the programs that would tell whether these rates can be sustained, and says how long that takes. */
+export function tooFewText(documents: readonly Pick<LoadDocument, 'targets' | 'settings'>[]): string {
+  const maxPrograms = Math.max(...documents.map(({ targets }) => programsToTell(targets)));
+  const { duration_seconds: duration, speed, repeat } = documents[0]?.settings ?? {};
+  const rates = documents.map(({ settings }) => Number(settings['rate_per_second']));
+  const longer = { maxPrograms, timeScale: Number(speed ?? 1), durationMs: Infinity, runs: typeof repeat === 'number' ? repeat : undefined, targets: documents[0]?.targets ?? [] }; // prettier-ignore
+  const minutes = Math.ceil(rates.reduce((ms, rate) => ms + arrivingMs(rate, longer), 0) / 60_000);
+  const named = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(rates.map(String));
+  return `Too few programs to tell whether ${named} a second can be sustained: run again with --rate ${rates.join(',')} --programs ${maxPrograms}${typeof duration === 'number' ? ', and no --duration' : ''}: about ${minutes} min.`;
+}
 
 const PASS_THROUGH: PolicyName = 'pass-through';
 
 /** Questions that the load leaves open, and the load that would answer them. */
-export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
-  const { rate_per_second: rate, arrivals, concurrency, duration_seconds: duration } = settings;
+export function adviceOf({ targets, settings, complete }: Summarized): string[] {
+  const { arrivals, concurrency } = settings;
+  const rate = Number(settings['rate_per_second']) || undefined;
   const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && moreToTell(target) !== undefined); // prettier-ignore
   // A higher load would tell no more.
-  if (typeof rate === 'number' && isShort) return [tooFewText(number(rate), programsToTell(targets), duration)];
-  const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
+  if (rate !== undefined && isShort) return [tooFewText([{ targets, settings }])];
+  const lines = targets.flatMap((target) => {
+    const { name, queue_grew, programs_per_second } = target;
+    if (rate !== undefined && complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} programs a second.`]; // prettier-ignore
     if (queue_grew !== true) return [];
-    const ended = typeof rate === 'number' && programs_per_second !== null ? number(programs_per_second) : undefined;
-    const evidence = ended === undefined ? '' : `${number(Number(rate))} programs a second came and ${ended} ended: `; // prettier-ignore
+    const ended = rate !== undefined && programs_per_second !== null ? number(programs_per_second) : undefined;
+    const evidence = rate === undefined || ended === undefined ? '' : `${number(rate)} programs a second came and ${ended} ended: `; // prettier-ignore
     const slower = ended === undefined ? 'a lower --trace-speed' : `--rate below ${ended}`;
     return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${evidence}the queue kept growing, so times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
   if (queues.length > 0 && queues.every(hasFewWaits)) {
-    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --trace-speed'; // prettier-ignore
+    const more = rate !== undefined ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --trace-speed'; // prettier-ignore
     const found = queues.every(({ max }) => max === 0)
       ? 'No call waited at the gateway, so its policy changed nothing'
       : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';
@@ -117,7 +127,7 @@ export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(
     {
       heading: '',
       columns: [
-        { heading: 'ms/token', of: (target) => scaled(target.inter_token_seconds.mean, 1000) },
+        { heading: 'ms/token', of: (target) => scaled(target.seconds_per_token.mean, 1000) },
         { heading: 'cached', of: cachedShare, show: percent },
         { heading: 'slowdown', of: (target) => target.slowdown.mean },
         { heading: 'program alone, s', of: (target) => target.alone_seconds },

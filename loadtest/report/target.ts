@@ -66,6 +66,12 @@ export function programsToTell(targets: readonly TargetReport[]): number {
   return most === 0 && !isFew ? 0 : Math.max(KEEPS_UP_PROGRAMS_MIN, most);
 }
 
+/** Share of programs that may fail under a load that is sustained. */
+const FAILED_SHARE_MAX = 0.01;
+
+export const keepsUp = ({ queue_grew, programs, completed, failed }: TargetReport): boolean =>
+  queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;
+
 interface RunSamples {
   readonly backlog: Backlog;
   readonly program: Sample;

@@ -26,6 +26,7 @@ interface Made {
 
 /** The document of a load of targets that take these seconds for a program. */
 function documentOf({
+  rate_per_second,
   seconds,
   grew = [],
   met,
@@ -36,7 +37,7 @@ function documentOf({
   lost = 0,
   lasted = 100,
   slowdown = 1.1,
-}: Made): LoadDocument {
+}: Made & { readonly rate_per_second: number }): LoadDocument {
   // prettier-ignore
   const [a = 0, b] = seconds;
   const targets = seconds.map((each, at) => ({
@@ -50,7 +51,7 @@ function documentOf({
       queue_grew: grew[at] ?? false,
     },
     ...{ programs_per_second: 1.5, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
-    ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), inter_token_seconds: spread(each) }, // prettier-ignore
+    ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), seconds_per_token: spread(each) }, // prettier-ignore
     ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
     by_run: [{}, {}, {}],
     by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4, programs) } },
@@ -60,7 +61,8 @@ function documentOf({
   const ab =
     mean === undefined ? null : { program_seconds: { mean, p50: mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
   const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore
-  return { complete, runs: 3, settings: {}, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
+  const settings = { rate_per_second, speed: 2 };
+  return { complete, runs: 3, settings, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
 }
 
 /** What loads of 1, 2, 3 ... programs a second print. */
@@ -75,7 +77,8 @@ async function printed(...made: readonly Made[]) {
   })) as unknown as [Load, ...Load[]];
   const hasSlo = made.some(({ met }) => met !== undefined);
   const play = ({ value = 0 }: Load) => {
-    const one = { ...made[value - 1]!, met: hasSlo ? (made[value - 1]!.met ?? true) : undefined };
+    const own = made[value - 1]!;
+    const one = { ...own, rate_per_second: value, met: hasSlo ? (own.met ?? true) : undefined };
     return one.seconds.length === 0
       ? Promise.reject(new ConfigError([{ path: '', message: 'the target has gone' }]))
       : Promise.resolve(documentOf(one));
@@ -126,7 +129,7 @@ describe('a sweep of one target', () => {
       `At 3 a second: too few programs to tell: they arrived for 6 s, and one alone takes 4 s; ${told}`,
       `At 4 a second: too few programs to tell: they arrived for 30 s, and one takes 5 s under it; ${told}`,
       'Sustained: at least up to 1 a second.',
-      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: run again with --programs 130.',
+      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: run again with --rate 2,3,4 --programs 130: about 2 min.',
     ]);
     expect(lines.join('\n').match(/--programs/g)).toHaveLength(1);
     // Obeyed: three runs of 130 programs arrive for 6 s * 390 / 90, above five times 4 s.

@@ -59,8 +59,9 @@ describe('maitred load', () => {
     const [one, other] = [await engine(), await engine()];
     const trace = fileOf('trace.jsonl', ['a', 'b', 'c'].map((id) => `${programLine(chain(id, 2))}\n`).join(''));
     const args = ['--target', one.url, '--target', `${other.url}/v1/`, '--trace', trace, '--concurrency', '2'];
-    const { code, out } = await load([...args, '--api', 'responses', '--identity', 'codex', '--quiet', '--json', '-']);
-    expect(code).toBe(0);
+    const slo = ['--slo', 'completed < 0'];
+    const { code, out, errors } = await load([...args, ...slo, '--api', 'responses', '--identity', 'codex', '--quiet', '--json', '-']); // prettier-ignore
+    expect([code, errors]).toEqual([1, expect.stringMatching(/: missed SLO completed < 0 of A, SLO completed < 0 of B\n$/)]); // prettier-ignore
     const document = JSON.parse(out) as Document;
     expect(document.targets).toMatchObject([{ programs: 9, calls: 18 }, { programs: 9, calls: 18 }]); // prettier-ignore
     expect(document.ab).toMatchObject({ runs: 3, pairs: 9, program_seconds: { mean: { pairs: 3 } } });

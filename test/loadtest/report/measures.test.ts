@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeReporter } from '../../../loadtest/report/index.js';
+import { makeReporter, summaryOf } from '../../../loadtest/report/index.js';
 import { call, options, program, summary } from './made-up.js';
 
 /** The only target's report of what `play` does to it. */
@@ -32,7 +32,9 @@ describe('a report', () => {
     const reporter = makeReporter(options({ speed: 8 }));
     reporter.callEnded(call({ firstTokenMs: 250, endedMs: 500, queueMs: 100, outputTokens: 11 }));
     reporter.programEnded(program({ endedMs: 500, aloneMs: 250, queueMs: 100, engineMs: 300, toolMs: 100 }));
-    expect(reporter.report(summary()).targets[0]).toMatchObject({
+    const document = reporter.report(summary());
+    expect(summaryOf(document, 200)).toMatch(/ms\/token[^]*\ball(?: +[\d.]+){9} +400 /);
+    expect(document.targets[0]).toMatchObject({
       program_seconds: { mean: 4 },
       program_queue_seconds: { mean: 0.8 },
       ttft_seconds: { mean: 2 },

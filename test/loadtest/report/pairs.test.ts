@@ -68,9 +68,13 @@ describe('the comparison of two targets', () => {
     expect(outcome).not.toContain('--repeat');
   });
 
-  it('is over whole runs, unless there is none', () => {
+  it('is over whole runs, unless there is none, and says of a test that was cut of what it is', () => {
     expect(compared(3, 0.5).report([], 2)).toMatchObject({ runs: 2, program_seconds: { mean: { pairs: 2 } } });
     expect(compared(1, 0.5).report([], 0)).toMatchObject({ runs: 1, program_seconds: { mean: { pairs: 1 } } });
+    expect(compared(3, 0.5).report([], 2, false).outcome).toMatch(
+      / cut, and this is of 2 whole runs: let it finish\.$/,
+    );
+    expect(compared(1, 0.5).report([], 0, false).outcome).toMatch(/chance\).* cut, and this is of 24 programs that ended at both: let it finish\.$/); // prettier-ignore
   });
 
   it('pairs twins whichever ends first, and leaves out those that failed or have no twin', () => {
@@ -86,13 +90,5 @@ describe('the comparison of two targets', () => {
     ended(3, 0, 5000);
     const report = pairs.report([], 1);
     expect([report.pairs, report.left_out, report.program_seconds.mean.ratio]).toEqual([2, 2, 0.25]);
-  });
-
-  it('forgets the oldest that wait for a twin when one target has stalled', () => {
-    const pairs = new Pairs(1, MARGIN);
-    for (let index = 0; index <= 100_000; index += 1) pairs.programEnded(program({ index }));
-    pairs.programEnded(program({ index: 0, target: 1 }));
-    pairs.programEnded(program({ index: 100_000, target: 1 }));
-    expect(pairs.report([], 1).pairs).toBe(1);
   });
 });

@@ -162,13 +162,18 @@ describe('advice on overload', () => {
       grown,
       'Overloaded: the queue kept growing, so times grow with the number of programs; try a lower --trace-speed.',
     ],
+    [
+      { rate_per_second: 8 },
+      { ...slowed, policy: 'pass-through', arrivals_seconds: 160, completed: 80, failed: 0 },
+      'Kept up with 8 programs a second.',
+    ],
     // And no higher load, although no call waited.
     [
       { rate_per_second: 1.6 },
       slowed,
-      'Too few programs to tell whether 1.6 a second can be sustained: run again with --programs 260.',
+      'Too few programs to tell whether 1.6 a second can be sustained: run again with --rate 1.6 --programs 260: about 3 min.',
     ],
   ])('of %j', (settings, target, told) => {
-    expect(advice({ settings, targets: [target] } as unknown as LoadDocument)).toEqual([told]);
+    expect(advice({ complete: true, settings, targets: [target] } as unknown as LoadDocument)).toEqual([told]);
   });
 });
