@@ -34,10 +34,3 @@ export function cannotListen(
   };
   return hostname + address === '' ? undefined : words[code];
 }
-
-/** The URL at which this machine reaches a listener. */
-export function urlAt(host: string, port: number): string {
-  const bare = host.replace(/^\[|\]$/g, '');
-  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[bare] ?? bare;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
-}

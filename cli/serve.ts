@@ -16,7 +16,7 @@ import { startGateway, type Gateway } from '../sidecar/index.js';
 import { counted } from '../text/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
-import { OWN_NAME, addExamples, urlAt } from './advice.js';
+import { OWN_NAME, addExamples } from './advice.js';
 import { NO_ENGINE, addConfigOptions, configInputs, type ConfigFlags } from './config.js';
 import { accessFindings } from './doctor/settings.js';
 import { startEmbedded } from './embedded.js';
@@ -92,8 +92,7 @@ async function demoOf({ auth }: Config, engine: string | undefined, failed: (err
 }
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
-async function greet(gateway: Gateway, { auth }: Config, model: string | undefined): Promise<void> {
-  const [url, adminUrl] = [gateway.url, gateway.adminUrl].map((each) => urlAt(new URL(each).hostname, Number(new URL(each).port || 80))) as [string, string]; // prettier-ignore
+async function greet({ url, adminUrl }: Gateway, { auth }: Config, model: string | undefined): Promise<void> {
   const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
   const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;

@@ -80,7 +80,10 @@ export class Gateway {
   ) {
     this.url = listeners[0]?.url ?? '';
     this.adminUrl = listeners.at(-1)?.url ?? '';
-    context.log.info({ url: this.url, base_url: `${this.url}/v1`, admin_url: this.adminUrl }, 'listening');
+    context.log.info(
+      { url: this.url, base_url: `${this.url}/v1`, admin_url: this.adminUrl, page: `${this.adminUrl}/ui` },
+      'listening',
+    );
   }
 
   /** Applies a new configuration without losing a call. @param untilRestart keys that keep their old values */

@@ -9,8 +9,9 @@ import { hostAndPort, idOf, isSelf } from '../../sidecar/engines/address.js';
 import { LOOK_MS } from '../../sidecar/engines/examine.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
+import { urlAt } from '../../sidecar/http/listener.js';
 import { AdminClient } from '../admin.js';
-import { OWN_NAME, cannotListen, urlAt } from '../advice.js';
+import { OWN_NAME, cannotListen } from '../advice.js';
 import { SET_GATE, broken, note, warning, when, type Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */

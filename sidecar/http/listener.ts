@@ -29,7 +29,7 @@ export type Routes = Readonly<Record<string, Handlers>>;
 type Refused = (error: GatewayError, request: IncomingMessage | undefined, cause?: unknown) => void;
 
 export interface Listener {
-  /** `http://host:port`, with the actual port. */
+  /** `http://host:port`, as this machine reaches it. */
   readonly url: string;
   configure(config: Config): void;
   /** Closes idle connections immediately, and others after their answers. Resolves when all are closed. */
@@ -81,7 +81,7 @@ export async function listen(
   server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG });
   await once(server, 'listening');
   return {
-    url: urlOf(server, host),
+    url: urlAt(host, (server.address() as AddressInfo).port),
     configure: (changed) => applyTimes(server, changed),
     close: () => close(server, sockets),
   };
@@ -217,7 +217,8 @@ function refuse(request: IncomingMessage, response: ServerResponse, thrown: unkn
 const unknownPath = (hint = ''): GatewayError =>
   new GatewayError('unknown_path', `There is nothing at this path.${hint}`);
 
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** The URL at which this machine reaches a listener. */
+export function urlAt(host: string, port: number): string {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }

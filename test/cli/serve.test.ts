@@ -41,8 +41,9 @@ describe('maitred serve', () => {
     expect(warned).toMatchObject([{ key: 'listen.host', msg: expect.stringContaining('set auth.keys') as string }]);
     const token = { MAITRED_ADMIN_TOKEN: 'a-token-of-operators' };
     const watched = new Maitred(['serve', '--embedded', '1', '--port', '0', '--host', '0.0.0.0'], token);
-    const { port: open } = new URL(await watched.url());
-    await expect.poll(() => watched.stderr).toContain(`Page: http://127.0.0.1:${open}/ui`);
+    const { base_url, page } = await watched.logged('listening');
+    expect(base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    await expect.poll(() => watched.stderr).toContain(`Page: ${String(page)}\n`);
   });
 
   it.runIf(existsSync('/dev/full'))('goes on when the disk of its log is full, and says so', async () => {
