@@ -43,7 +43,7 @@ export function names(flags: string, description: string, known: readonly string
     const words = text.split(',').map((word) => word.trim());
     for (const word of words)
       if (!known.includes(word))
-        throw new InvalidArgumentError(`"${word}" is not one of ${known.join(', ')}${didYouMean(word, known)}`);
+        throw new InvalidArgumentError(`"${word}" must be one of ${known.join(', ')}${didYouMean(word, known)}`);
     return eachOnce([...(before ?? []), ...words]);
   });
 }

@@ -119,7 +119,9 @@ const isBuiltIn = (name: string): name is WorkloadName => WORKLOAD_NAMES.some((e
 
 /** The built-in workload of that name, or the one of a YAML file. @throws ConfigError with all problems of the file */
 export const openWorkload = (nameOrFile: string): Workload =>
-  isBuiltIn(nameOrFile) ? WORKLOADS[nameOrFile] : workloadOf(readYaml(nameOrFile, workloadFileSchema, nameFindings));
+  isBuiltIn(nameOrFile)
+    ? WORKLOADS[nameOrFile]
+    : workloadOf(readYaml(nameOrFile, workloadFileSchema, (values) => nameFindings(values, didYouMean)));
 
 /** The arrivals of the programs; ends the command if its flags do not determine them. */
 export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource): Arrivals {

@@ -13,8 +13,9 @@ interface Finding {
 /**
  * Faults that the schema cannot tell: names that are taken or unknown, and mixtures that contain themselves.
  * @param values of a file as read, which may have other faults, so that all of them are told at once
+ * @param suggest returns the likely intended name, as the end of a sentence; '' for none
  */
-export function nameFindings(values: unknown): Finding[] {
+export function nameFindings(values: unknown, suggest: (name: string, known: readonly string[]) => string): Finding[] {
   const given = mappingOf(values);
   const own = Object.entries(mappingOf(given['workloads']));
   if (own.length === 0) return [];
@@ -25,7 +26,7 @@ export function nameFindings(values: unknown): Finding[] {
     ...(Object.hasOwn(BUILT_IN, name)
       ? [{ path: ['workloads', name], message: 'is the name of a built-in workload' }]
       : []),
-    ...mixtureFindings(name, parts),
+    ...mixtureFindings(name, parts, (part) => suggest(part, [...names, ...WORKLOAD_NAMES])),
   ]);
   const { workload } = given;
   if (workload === undefined && names.length > 1)
@@ -47,10 +48,10 @@ const mappingOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 /** Unknown parts of a mixture, and the path by which it contains itself. */
-function mixtureFindings(name: string, parts: Parts): Finding[] {
+function mixtureFindings(name: string, parts: Parts, hint: (part: string) => string): Finding[] {
   return (parts.get(name) ?? []).flatMap((part): Finding[] => {
     const path = ['workloads', name, 'of', part];
-    if (!parts.has(part)) return [{ path, message: 'is no workload of this file, nor a built-in one' }];
+    if (!parts.has(part)) return [{ path, message: `is no workload of this file, nor a built-in one${hint(part)}` }];
     const circle = wayTo(name, part, parts, new Set());
     return circle === undefined ? [] : [{ path, message: `comes back to itself: ${[name, ...circle].join(' > ')}` }];
   });

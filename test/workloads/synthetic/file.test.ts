@@ -114,6 +114,7 @@ describe('a file of workloads', () => {
     ['an agent', with1('turn: 3'), 'turns'],
     ['a tool', with1('tools: [{ nam: a, ms: 0, resultTokens: 0 }]'), 'name'],
     ['a distribution', with1('turns: { dist: geometric, mean: 3, max: 5, maxx: 5 }'), 'max?'],
+    ['a mixture', mixture('reactt: 1'), 'react?'],
     ['letters that are swapped', 'workloads: { my: { kind: agnet } }', 'agent?'],
   ])('names the key that an unknown one of %s is like', (_, text, known) => {
     expect(() => openWorkload(fileOf('own.yaml', text))).toThrow(`did you mean ${known}`);
