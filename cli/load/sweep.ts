@@ -100,16 +100,11 @@ function textFor(
   width: number,
 ): string {
   const conclusion = complete ? conclusionOf(played) : ['Stopped before all loads were measured.'];
-  const rows = played.flatMap(({ load, document }) =>
-    document.targets.map((target) => ({ value: load.value, target })),
+  const targets = played.flatMap(({ document }) => document.targets);
+  const labels = played.flatMap(({ load, document }) =>
+    document.targets.map(({ name }, _, { length }) => (length > 1 ? `${load.value}  ${name}` : String(load.value))),
   );
-  const labels = rows.map(({ value, target }) =>
-    first.report.targets.length > 1 ? `${value}  ${target.name}` : String(value),
-  );
-  const grid = figureGrid(
-    rows.map(({ target }) => target),
-    [isOpen(first) ? 'rate' : 'at a time', ...labels],
-  );
+  const grid = figureGrid(targets, [isOpen(first) ? 'rate' : 'at a time', ...labels]);
   // One of a kind: their figures differ.
   const warnings = new Map(
     documents.flatMap((each) => each.warnings.map((text) => [text.replaceAll(/ [\d.,]+/g, ''), `Warning: ${text}`])),

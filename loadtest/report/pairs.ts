@@ -17,7 +17,7 @@ type Run = Readonly<Record<'programs' | 'firstTokens', Two>>;
 
 /** Programs given to both targets, paired by their index, and compared run by run. */
 export class Pairs {
-  readonly #runs = new Map<number, Run>();
+  readonly #runs: Run[] = [];
   /** Seconds at the target that ended first; NaN for a failed one. */
   readonly #waiting = new Map<number, { readonly target: number; readonly seconds: number }>();
   #leftOut = 0;
@@ -50,18 +50,14 @@ export class Pairs {
   }
 
   #run(index: number): Run {
-    const known = this.#runs.get(index);
-    if (known) return known;
     const two = (): Two => [new Sample(this.seed), new Sample(this.seed)];
-    const run = { programs: two(), firstTokens: two() };
-    this.#runs.set(index, run);
-    return run;
+    return (this.#runs[index] ??= { programs: two(), firstTokens: two() });
   }
 
   /** @param whole runs that ended by themselves; of a stopped one, rather the short programs are known */
   report(targets: readonly TargetReport[], whole: number, complete = true) {
-    const all = [...this.#runs.values()];
-    const runs = [...this.#runs].filter(([index]) => index < Math.max(1, whole)).map(([, run]) => run);
+    // Without those in which nothing completed.
+    const [all, runs] = [this.#runs, this.#runs.slice(0, Math.max(1, whole))].map((each) => Object.values(each)) as [Run[], Run[]]; // prettier-ignore
     const two = ([a, b]: Two) => [a.distribution(), b.distribution()] as const;
     const compared = comparedOf(
       targets,

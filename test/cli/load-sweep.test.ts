@@ -26,7 +26,6 @@ interface Made {
 
 /** The document of a load of targets that take these seconds for a program. */
 function documentOf({
-  rate_per_second,
   seconds,
   grew = [],
   met,
@@ -37,7 +36,7 @@ function documentOf({
   lost = 0,
   lasted = 100,
   slowdown = 1.1,
-}: Made & { readonly rate_per_second: number }): LoadDocument {
+}: Made): LoadDocument {
   // prettier-ignore
   const [a = 0, b] = seconds;
   const targets = seconds.map((each, at) => ({
@@ -61,8 +60,7 @@ function documentOf({
   const ab =
     mean === undefined ? null : { program_seconds: { mean, p50: mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
   const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore
-  const settings = { rate_per_second, speed: 2 };
-  return { complete, runs: 3, settings, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
+  return { complete, runs: 3, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
 }
 
 /** What loads of 1, 2, 3 ... programs a second print. */
@@ -77,11 +75,10 @@ async function printed(...made: readonly Made[]) {
   })) as unknown as [Load, ...Load[]];
   const hasSlo = made.some(({ met }) => met !== undefined);
   const play = ({ value = 0 }: Load) => {
-    const own = made[value - 1]!;
-    const one = { ...own, rate_per_second: value, met: hasSlo ? (own.met ?? true) : undefined };
+    const one = { ...made[value - 1]!, met: hasSlo ? (made[value - 1]!.met ?? true) : undefined };
     return one.seconds.length === 0
       ? Promise.reject(new ConfigError([{ path: '', message: 'the target has gone' }]))
-      : Promise.resolve(documentOf(one));
+      : Promise.resolve({ ...documentOf(one), settings: { rate_per_second: value, speed: 2 } });
   };
   const swept = await sweep(loads, play, new AbortController().signal).catch((error: unknown) => error);
   return { lines: out.text.split('\n'), errors: err.text, documents: swept as LoadDocument[] };

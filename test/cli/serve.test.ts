@@ -33,16 +33,14 @@ describe('maitred serve', () => {
 
   it('warns where it is open to all, and tells addresses that this machine reaches', async () => {
     const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0', '--host', '0.0.0.0']);
-    const { port } = new URL(await maitred.url());
-    await expect
-      .poll(() => maitred.stderr)
-      .toContain(`clients: http://127.0.0.1:${port}/v1 (Anthropic’s: http://127.0.0.1:${port})\nPage: closed`);
+    const url = await maitred.url();
+    await expect.poll(() => maitred.stderr).toContain(`clients: ${url}/v1 (Anthropic’s: ${url})\nPage: closed`);
     const warned = maitred.logs.filter(({ level }) => level === 40);
     expect(warned).toMatchObject([{ key: 'listen.host', msg: expect.stringContaining('set auth.keys') as string }]);
     const token = { MAITRED_ADMIN_TOKEN: 'a-token-of-operators' };
     const watched = new Maitred(['serve', '--embedded', '1', '--port', '0', '--host', '0.0.0.0'], token);
     const { base_url, page } = await watched.logged('listening');
-    expect(base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(base_url).toContain('http://127.0.0.1:');
     await expect.poll(() => watched.stderr).toContain(`Page: ${String(page)}\n`);
   });
 

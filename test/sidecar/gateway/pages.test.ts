@@ -67,13 +67,11 @@ describe('an open admin listener', () => {
   });
 
   it('beyond loopback is asked by any address, as by Prometheus, and by no other name', async () => {
-    const { adminUrl } = await lone(undefined, { admin: { port: 0, host: '0.0.0.0' } });
-    expect(await statusOf(adminUrl, 'GET /metrics', { host: '10.1.2.3:port' })).toBe(200);
-    expect(await statusOf(adminUrl, 'GET /metrics', { host: '[fd00::1]:port' })).toBe(200);
-    expect(await statusOf(adminUrl, 'GET /metrics', { host: 'evil.example' })).toBe(403);
-    expect(await statusOf(adminUrl, 'GET /metrics', { host: '10.1.2.3:port', origin: 'http://evil.example' })).toBe(
-      403,
-    );
+    const { adminUrl: at } = await lone(undefined, { admin: { port: 0, host: '0.0.0.0' } });
+    expect(await statusOf(at, 'GET /metrics', { host: '10.1.2.3:port' })).toBe(200);
+    expect(await statusOf(at, 'GET /metrics', { host: '[fd00::1]:port' })).toBe(200);
+    expect(await statusOf(at, 'GET /metrics', { host: 'evil.example' })).toBe(403);
+    expect(await statusOf(at, 'GET /metrics', { host: '10.1.2.3:port', origin: 'http://evil.example' })).toBe(403);
   });
 
   it('with a token is protected by that, whatever it is called', async () => {
