@@ -44,7 +44,7 @@ function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
   if (runs.every(isUnloaded))
     return [`At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`];
   // In several circumstances, a line for each tells it.
-  if (choicesOf(plan) < plan.variants.length) return [];
+  if (choicesOf(plan) > 1 && choicesOf(plan) < plan.variants.length) return [];
   const over = (at: number) => {
     const { size } = loadOf(plan, runs, at).overloaded;
     return size === 0 ? undefined : size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';

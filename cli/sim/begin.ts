@@ -17,6 +17,9 @@ const LAST_SPANS = 3;
 /** The same of the mean program: near the most that engines bear, it takes up to twice its time under a load that they do. */
 const MEAN_SPANS = 12;
 
+/** How many times as many at a time a search goes on to. */
+const HIGHER = 4;
+
 /** Makes all runs of a plan; when stopped, some of them. */
 export type Run = (trial: Plan) => Promise<readonly RunReport[]>;
 
@@ -65,7 +68,7 @@ function sizeOf({ variants: [first] }: Plan, burst: RunReport | undefined, spanS
   const { arrivals } = first ?? {};
   const perSecond = arrivals?.type === 'open' ? arrivals.ratePerSecond : 0;
   const more = moreToTell({ arrivals_seconds: 1 / perSecond, alone_seconds: burst === undefined ? null : aloneOf(burst) }); // prettier-ignore
-  const needed = arrivals?.type === 'closed' ? 2 * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond); // prettier-ignore
+  const needed = arrivals?.type === 'closed' ? HIGHER * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond); // prettier-ignore
   return Math.max(KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)));
 }
 

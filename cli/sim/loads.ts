@@ -7,16 +7,20 @@ import { choicesOf, type Plan, settingOf, valuesOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 export interface SimVerdict extends PlaceVerdict {
-  /** Whether some setting sustains the load. */
+  /** Whether some setting sustains the load, and meets the objectives. */
   readonly isHeld: boolean;
   /** Whether some setting gains, though nobody knows whether it sustains the load. */
   readonly isShort?: boolean;
+  /** Settings that are faster, but miss the objectives, in words. */
+  readonly missed?: string;
 }
 
 /** Programs of an advised run at most: more take long, and what is overloaded shows it earlier. */
 export const PROGRAMS_MAX = 2000;
 /** Programs for each one at a time from which on the beginning and the end of a run hardly count. */
 export const STEADY = 25;
+/** Share of these that is as good. */
+const NEARLY = 0.9;
 /** A ratio of times below which more programs would not turn it. */
 const SMALL = 0.8;
 
@@ -38,7 +42,7 @@ export const more = (plan: Plan): string => `more at a time need more programs: 
 
 /** Programs with which a search tries more at a time than the most of these, if loads are such numbers. */
 export const programsAbove = ({ lists: { concurrency }, programs }: Plan) => concurrency && Math.max(programs, MORE * Math.max(...concurrency)); // prettier-ignore
-const MORE = 32;
+const MORE = 50;
 
 /** The question that these runs leave open, and the option that answers it, as a sentence: at most one. */
 export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
@@ -82,7 +86,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
  */
 export function steadyOf(plan: Plan, runs: readonly RunReport[]) {
   const enough = Math.min(PROGRAMS_MAX, STEADY * Math.max(0, ...(plan.lists.concurrency ?? [])));
-  if (enough <= plan.programs || choicesOf(plan) < 2) return undefined;
+  if (NEARLY * enough <= plan.programs || choicesOf(plan) < 2) return undefined;
   const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean);
   return { programs: enough, isLarge: ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL)) }; // prettier-ignore
 }

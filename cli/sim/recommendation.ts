@@ -1,4 +1,4 @@
-import { breakEvenOf, headline, meanOf, p99Of, placeVerdict, verdictOf, worstOf } from '../../lab/index.js'; // prettier-ignore
+import { breakEvenOf, headline, meanOf, namesOf, p99Of, type PlaceVerdict, placeVerdict, verdictOf, worstOf } from '../../lab/index.js'; // prettier-ignore
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isMostLost } from './advice.js';
@@ -8,7 +8,7 @@ import { auto, loadsOf, nextOf, programsAbove, type SimVerdict, steadyOf } from 
 import { isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, type Plan, settingOf, type Variant, variantsAt } from './plan.js';
 import { isDefault } from './scheduling.js';
-import { enginesNext, enginesOf, sustainedOf } from './sustained.js';
+import { enginesNext, enginesOf, objectivesOf, sustainedOf } from './sustained.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
@@ -57,7 +57,9 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next + lost]);
   if (choice === 0) {
-    const slight = verdicts[0]?.slight;
+    const { slight, missed, isHeld } = verdicts[0] ?? {};
+    if (plan.slos.length > 0 && isHeld === false) return told(0, [`No setting meets ${objectivesOf(plan)} at this load${loadsOf(plan).axis === 'rate' && plan.searched === undefined ? ': --rate auto looks for those at which one does' : ''}.`]); // prettier-ignore
+    if (missed !== undefined) return told(0, [`Keep ${against}: ${missed}.`]);
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
     const why = slight === undefined ? `${is} significantly better by mean program time` : `the gain of ${slight} is too little for its price`; // prettier-ignore
     const keep = `Keep ${against}: ${why}.`;
@@ -122,11 +124,22 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
       p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
   });
-  const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
+  const verdict = withObjectives(plan, placeVerdict(place, tried, { ...plan, repeated: 'seeds' }), (choice) => loadOf(plan, runs, first + choice).isMet); // prettier-ignore
   const [best = 0] = verdict.better;
-  if (best === 0 || loadOf(plan, runs, first + best).state !== 'unknown') return { ...verdict, isHeld: true };
+  const isHeld = plan.slos.length === 0 || held.some((_, choice) => loadOf(plan, runs, first + choice).isMet);
+  if (best === 0 || loadOf(plan, runs, first + best).state !== 'unknown') return { ...verdict, isHeld };
   // The gain of a burst need not hold for a load.
   return { ...verdict, better: [], prices: [], sentence: `${verdict.sentence.slice(0, -1)}; too few programs to tell whether ${settingOf(plan, first + best)} sustains it.`, isHeld: false, isShort: true }; // prettier-ignore
+}
+
+/** The verdict without settings that are faster, and miss the objectives all the same. */
+function withObjectives(plan: Plan, verdict: PlaceVerdict, isMet: (choice: number) => boolean): SimVerdict {
+  const { better, prices } = verdict;
+  const missing = plan.slos.length === 0 ? [] : better.filter((choice) => !isMet(choice));
+  if (missing.length === 0) return { ...verdict, isHeld: true };
+  const missed = `${namesOf(missing.map((choice) => settingOf(plan, choice)), 'and')} ${missing.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}`; // prettier-ignore
+  const isKept = (_: unknown, at: number) => !missing.includes(better[at] ?? 0);
+  return { ...verdict, better: better.filter(isKept), prices: prices.filter(isKept), sentence: `${verdict.sentence.slice(0, -1)}; ${missed}.`, isHeld: true, missed }; // prettier-ignore
 }
 
 /** Whether a gateway can be set to it: some policies know the future. */
@@ -141,13 +154,14 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
   const isShort = verdicts.some((each) => each.isShort);
-  if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : 'No setting sustains any of these.' }; // prettier-ignore
+  const [what, most] = plan.slos.length === 0 ? ['sustains', 'most seeds sustain'] : [`meets ${objectivesOf(plan)} under`, `meets ${objectivesOf(plan)} in most seeds`]; // prettier-ignore
+  if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : `No setting ${what} any of these.` }; // prettier-ignore
   return breakEvenOf(
     served,
     name,
     loads > 1 ? loads : undefined,
     preferredOf(plan, runs, served),
-    plan.isExact ? undefined : 'most seeds sustain',
+    plan.isExact ? undefined : most,
     verdicts.length,
   );
 }

@@ -7,7 +7,7 @@ import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
 /** Least programs for each one at a time: of fewer, most run while the engines fill or empty. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
 /** Ratio of neighbouring rates, and one from which on there is a rate between them. */
 const STEP = Math.SQRT2;
 const FAR = 1.25;

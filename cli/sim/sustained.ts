@@ -33,7 +33,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   }
   const groups = [...named].sort(([, one], [, other]) => Number(isMany(one)) * one.length - Number(isMany(other)) * other.length); // prettier-ignore
   const texts = groups.map(([text, names], at) => (groups.length === 1 ? text : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names, 'and')} ${text}`)); // prettier-ignore
-  const objectives = plan.slos.map(({ expression }) => expression).join(' and ');
+  const objectives = objectivesOf(plan);
   const what = objectives === '' ? 'Sustained' : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
   return [`${what}${most}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
@@ -54,6 +54,8 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   const isTold = !isOpen && !firsts.includes(-1) && plan.seeds.length >= SEEDS;
   return isTold ? undefined : auto('engines', 'the fewest that are enough');
 }
+
+export const objectivesOf = ({ slos }: Plan): string => slos.map(({ expression }) => expression).join(' and ');
 
 /** Seeds that tell where a load begins to be sustained. */
 export const SEEDS = 8;

@@ -35,13 +35,14 @@ export function breakEvenOf(
   const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
   const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)] ?? []);
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
-  const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => lowered(each.place)).join(', ')}` : ''; // prettier-ignore
+  const only = `only in seeds that overload ${nameOf(0)}`;
   const isBurst = ({ bursts }: PlaceVerdict) => bursts?.includes(choice) === true;
-  if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}${paying.every(isBurst) ? `, only in seeds that overload ${nameOf(0)}` : ''}`); // prettier-ignore
+  const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => `${lowered(each.place)}${isBurst(each) ? `, ${only}` : ''}`).join('; ')}` : ''; // prettier-ignore
+  if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}${where === '' && paying.every(isBurst) ? `, ${only}` : ''}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
   const isLast = from === verdicts.length - 1;
-  const burst = verdicts.slice(from, from + 1).some(isBurst) ? `; at ${place} only in seeds that overload ${nameOf(0)}` : ''; // prettier-ignore
+  const burst = verdicts.slice(from, from + 1).some(isBurst) ? `; at ${place} ${only}` : ''; // prettier-ignore
   if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `from ${place} on`}${burst}`); // prettier-ignore
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
   return say(`pays ${isLast ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore

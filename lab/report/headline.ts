@@ -53,8 +53,11 @@ export function headline(change: Change, margin = MARGIN): string {
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
-  if (failed.some((count) => count > 0)) parts.push(`failed programs ${failed.map(number).join(' -> ')}`);
-  return `${name}: ${parts.filter((part) => part !== '').join('; ')}.`;
+  const lost = failed.some((count) => count > 0) ? [`failed programs ${failed.map(number).join(' -> ')}`] : [];
+  // Those that fail early make the others faster.
+  const isWorse = Math.round(failed[1]) > Math.round(failed[0]);
+  const all = isWorse ? [...lost, ...parts] : [...parts, ...lost];
+  return `${name}: ${all.filter((part) => part !== '').join('; ')}.`;
 }
 
 function programsText(change: Change, margin: number): string {

@@ -61,7 +61,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
-    const texts = fewOf(unsure.map(({ name, ratio, sustained, more }) => ({ name, text: ` ${ratioText(ratio)}${sustained}${more.text}` }))); // prettier-ignore
+    const texts = fewOf(unsure.map(({ name, ratio, sustained, isSooner, more }) => ({ name, text: `: ${ratioText(ratio)}${sustained}${isSooner ? '' : more.text}` }))); // prettier-ignore
     const [slight] = sooner;
     if (slight !== undefined) return { ...say(`${slight.name}, programs ${outcomeOf(slight.ratio, margin)}: ${ratioText(slight.ratio)}${slight.sustained}, too little for its price: ${textsOf(slight.price).join('; ')}`), slight: slight.name }; // prettier-ignore
     const priced = tried.flatMap((each) => {
@@ -117,7 +117,7 @@ function comparedOf(all: readonly Tried[], margin: number, isExact: boolean) {
     const { isOverloaded, times: { sustained, programs: { mean: ratio } } } = each; // prettier-ignore
     const verdict = ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin);
     const isWorn = isOverloaded && first?.isOverloaded !== true;
-    const found = { ...each, at, ratio, verdict, isWorn, sustained: sustained?.text ?? '' };
+    const found = { ...each, at, ratio, verdict, isWorn, sustained: sustained?.text ?? '', isSooner: sustained?.isSooner === true }; // prettier-ignore
     return at === 0 || each.isOut || failsMore(each, first) ? [] : [found];
   });
 }

@@ -74,7 +74,7 @@ describe('maitred load', () => {
     expect(code).toBe(0);
     expect(errors.split('\n').filter((line) => line.startsWith('At '))).toEqual([
       expect.stringMatching(
-        /^At 500 a second: no certain difference \(program times B [\d.]+, too few runs to tell\)\.$/,
+        /^At 500 a second: no certain difference \(program times B: [\d.]+, too few runs to tell\)\.$/,
       ),
       expect.stringMatching(/^At 900 a second: no certain difference/),
     ]);

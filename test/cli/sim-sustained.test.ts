@@ -101,7 +101,7 @@ it('names what looks at higher loads where one shows no gain, and nothing where 
   const given = { concurrency: [8], policy: BOTH };
   const of = (at: number) => ({ program_seconds: spread(10 + at / 100) });
   expect(linesOf(given, {}, of)[1]).toBe(
-    'A higher load may show a gain: --concurrency auto --programs 300 looks for one.',
+    'A higher load may show a gain: --concurrency auto --programs 400 looks for one.',
   );
   const { plan, runs } = madeUp(given, {}, (at) => ({ ...of(at), failed: 2000 }));
   expect(recommend(plan, runs)).toBeUndefined();
@@ -113,7 +113,7 @@ it('says of settings without any effect that they had none', () => {
 
 it('says after a search over numbers at a time without a gain what would take it further', () => {
   const lines = linesOf({ concurrency: [8, 12], policy: BOTH }, { searched: 'concurrency', programs: 100 });
-  expect(lines).toContain('Up to 12 at a time, nothing is better; more at a time need more programs: run again with --programs 384.'); // prettier-ignore
+  expect(lines).toContain('Up to 12 at a time, nothing is better; more at a time need more programs: run again with --programs 600.'); // prettier-ignore
 });
 
 it('calls a load unknown that engines may still fill under, unless programs are too slow for that', () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { adviceOf } from '../../cli/sim/advice.js';
 import { recommend } from '../../cli/sim/recommendation.js';
 import type { RunReport } from '../../cli/sim/worker.js';
+import { parseSlo } from '../../loadtest/report/index.js';
 import { madeUp, spread } from '../support/sim-plans.js';
 
 const RATES = [0.1, 0.2, 0.4];
@@ -101,7 +103,7 @@ describe('the verdict over several loads', () => {
     expect(told((_, at) => ({ queue_grew: at === 10 }))).toMatch(/; plas, overloaded, programs 3\.0x slower: 3\.00 \(/); // prettier-ignore
     // Too few programs to know whether the first sustains it: being overloaded is no loss against that.
     const few = { queue_grew: null, programs: 30 };
-    expect(told((run, at) => ({ ...grown(run, at), ...(at === 8 && few) }))).toMatch(/^At 0\.4 a second: no certain difference \(program times plas 2\.00 \(/); // prettier-ignore
+    expect(told((run, at) => ({ ...grown(run, at), ...(at === 8 && few) }))).toMatch(/^At 0\.4 a second: no certain difference \(program times plas: 2\.00 \(/); // prettier-ignore
   });
 
   it('takes what sustains a load that overloads the first, and no faster one that does not', () => {
@@ -200,6 +202,35 @@ it('names the places where a setting is better, of few', () => {
   expect(recommend(plan, runs)!.sentence).toContain('\nplas is better in 1 of these 3: on 2 engines.\n');
 });
 
+describe('an objective', () => {
+  const slos = [parseSlo('program_seconds.mean < 15', 0, () => '')];
+  const told = (rate: readonly number[], seconds: readonly number[]) => {
+    const { plan, runs } = madeUp({ rate, policy: ['pass-through', 'plas'] }, { slos }, (at) => ({ program_seconds: spread(seconds[at] ?? 0) })); // prettier-ignore
+    return recommend(plan, runs)!.sentence.split('\n');
+  };
+
+  it('is met at the loads at which a setting is said to pay', () => {
+    expect(told([0.1, 0.2, 0.4], [10, 10, 20, 10, 40, 20])).toEqual([
+      'plas pays at 0.2 a second, the highest of these loads that meets program_seconds.mean < 15 in most seeds.',
+      'What meets program_seconds.mean < 15 in most seeds, with 300 programs: pass-through up to 0.1 a second; plas up to 0.2 a second.', // prettier-ignore
+      'At 0.1 a second: no difference.',
+      'At 0.2 a second: plas, programs 2.0x faster: 0.50 (0.50–0.50).',
+      'At 0.4 a second: plas, programs 2.0x faster: 0.50 (0.50–0.50); plas misses program_seconds.mean < 15.',
+    ]);
+    expect(told([0.2, 0.4], [30, 20, 40, 20])[0]).toBe('No setting meets program_seconds.mean < 15 under any of these.'); // prettier-ignore
+  });
+
+  it('that no setting meets leaves none to be taken at a single load', () => {
+    expect(told([0.4], [40, 20])[0]).toBe('No setting meets program_seconds.mean < 15 at this load: --rate auto looks for those at which one does.'); // prettier-ignore
+    expect(told([0.4], [40, 10])[0]).toMatch(/^Take plas: /);
+  });
+});
+
+it('says of circumstances alone which of them overload the setting', () => {
+  const { plan, runs } = madeUp({ rate: [0.4], conditions: ['none', 'production'] }, {}, (at) => ({ queue_grew: at === 0, completed: 300, refused: {} })); // prettier-ignore
+  expect(adviceOf(plan, runs)).toEqual([expect.stringMatching(/^Overloaded: without failures\. The queue kept growing/)]); // prettier-ignore
+});
+
 describe('what runs leave open', () => {
   const answerOf = (...given: Parameters<typeof outcome>) =>
     outcome(...given)
@@ -212,7 +243,7 @@ describe('what runs leave open', () => {
   it('is answered by more seeds, never by a verdict for the first setting', () => {
     const { sentence, choice } = outcome(FLAT, wide(0), SEEDS);
     expect(sentence).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again with --seed 1\.\.49\.\n/); // prettier-ignore
-    expect(sentence).toMatch(/^At 0\.1 a second: no certain difference \(program times plas 0\.80 \(.*: about 49 seeds would tell\)/m); // prettier-ignore
+    expect(sentence).toMatch(/^At 0\.1 a second: no certain difference \(program times plas: 0\.80 \(.*: about 49 seeds would tell\)/m); // prettier-ignore
     expect(choice).toBe(0);
     const even = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 16 } as RunReport['program_seconds'] } : {}; // prettier-ignore
     const odd = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] } : {}; // prettier-ignore

@@ -79,8 +79,9 @@ describe('the sentence of a comparison', () => {
     expect(headline(change({ firstToken: none, cached: [null, 0.5] }))).toBe('plas: programs 2.5x faster than pass-through (0.40, 0.37–0.43).'); // prettier-ignore
     expect(headline(change({ counts: { programs: 12, calls: 99 } }))).toContain('slowest 5.7x slower (0.8');
     expect(headline(change({ firstTokenP99Seconds: [null, 4] }))).toContain('p99 5.7x slower; prompts');
-    expect(headline(change({ failed: [0, 12] }))).toContain('failed programs 0 -> 12.');
-    expect(headline(change({ failed: [1 / 3, 2] }))).toContain('failed programs 0.333 -> 2.');
+    expect(headline(change({ failed: [0, 12] }))).toMatch(/^plas: failed programs 0 -> 12; programs 2\.5x faster/);
+    expect(headline(change({ failed: [1 / 3, 2] }))).toMatch(/^plas: failed programs 0\.333 -> 2; /);
+    expect(headline(change({ failed: [12, 12.3] }))).toMatch(/; failed programs 12 -> 12\.3\.$/);
   });
 
   it('takes a wider margin', () => {

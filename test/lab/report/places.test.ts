@@ -71,6 +71,12 @@ it('compares what fails by chance as often, and leaves out what fails more, with
   expect(told(5, 56)).toBe('At 1 a second: b is not compared, as 56 of its programs failed, 5 under a.');
 });
 
+it('calls nothing equal that is certainly faster in the repetitions that both sustain', () => {
+  const told = (isSooner: boolean) => placeVerdict('At 1 a second', [tried('a', 1), { ...tried('b', 1), times: { ...times(1, 1), programs: { ...times(1, 1).programs, mean: { ratio: 0.98, low: 0.9, high: 1.08, pairs: 8 } }, sustained: { text: ', 0.94 in some', isSooner } } }], TERMS).sentence; // prettier-ignore
+  expect(told(true)).toBe('At 1 a second: no certain difference (program times b: 0.98 (0.90–1.08), 0.94 in some).');
+  expect(told(false)).toContain(', 0.94 in some: treat them as equal)');
+});
+
 it('names settings with equal outcomes once', () => {
   const all = [tried('a', 1), tried('b', 1.2), tried('c', 1.2)];
   expect(placeVerdict('At 1 a second', all, TERMS).sentence).toBe('At 1 a second: a is fastest; b and c, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
