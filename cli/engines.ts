@@ -103,7 +103,9 @@ function tableOf(engines: readonly Row[]): string {
   const rows = engines.map((engine) => {
     const { id, kind, state, in_flight: running, window, models, down_reason: reason } = engine;
     const calls = window === null ? `${running}` : `${running} of ${window}`;
-    return [id, state, calls, kind, models.join(' '), reason ?? failedOf(engine)].map(printable);
+    return [id, state, calls, kind, models.join(' '), [reason, failedOf(engine)].filter(Boolean).join('; ')].map(
+      printable,
+    );
   });
   const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'];
   const table = [head, ...rows];

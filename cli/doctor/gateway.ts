@@ -22,21 +22,17 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     const [{ engines }, { status }] = [await ask<EngineList>('/engines'), await ask<GatewayState>('/gateway')];
     const { groups } = await ask<ProgramGroups>('/programs?by=identified_by');
     const idle = idleFindings(await ask<Config>('/config'));
-    const about = (what: Part['about']) => status.parts.filter((part) => part.about === what);
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
-      ...[...about('gateway'), ...about('gain')].map(({ about, level, text, remedy }) => ({ good: note, warn: warning, bad: broken })[level](about, text, remedy)),
+      ...status.parts.flatMap(partFindings),
       // The file may have them too.
       ...idle.filter(({ subject, found }) => !told.some((each) => each.subject === subject && each.found === found)),
-      ...about('engines').slice(-1).map(upFinding),
       ...unservedFindings(engines),
       ...twinFindings(engines),
       ...strangerFindings(engines, own),
       ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
       identityFinding(groups),
-      ...about('clients').map(({ text, remedy }) => note('clients', text, remedy)),
-      ...about('calls').slice(0, 1).map(({ level, text }) => level === 'good' ? ok('queue', text) : note('queue', text, `${OWN_NAME} why explains the longest wait`)),
     ]; // prettier-ignore
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
@@ -64,9 +60,15 @@ function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], 
   ];
 } // prettier-ignore
 
-/** An engine that is down has a finding of its own. */
-const upFinding = ({ level, text, remedy }: Part): Finding =>
-  (level !== 'bad' ? ok : remedy === undefined ? note : broken)('gateway', text, remedy);
+/** As the page rates it. */
+function partFindings({ about, level, text, remedy }: Part): Finding[] {
+  // Engines have findings of their own.
+  if (about === 'engines' || about === 'batches') return [];
+  const rated = { good: remedy === undefined ? ok : note, warn: warning, bad: broken }[level];
+  if (about !== 'calls') return [rated(about, text, remedy)];
+  const advice = [remedy, `${OWN_NAME} why explains the longest wait`].filter(Boolean).join('. Also: ');
+  return [rated('queue', text, level === 'good' ? undefined : advice)];
+}
 
 /** Models whose calls fail at once, as all their engines are taken out of service; of all models, the gateway’s own finding says so. */
 function unservedFindings(engines: readonly Row[]): Finding[] {

@@ -12,15 +12,12 @@ export interface Scene {
   readonly fault?: string | undefined;
 }
 
-/** Lines that a screen has for the words if all is well. */
-const CALM_LINES = 2;
+/** Fewer lines of the words would move the rows with each small change. */
+const HEAD_LINES_MIN = 2;
 
-/** Lines of the words on a screen: where something is wrong, as many as they need, up to a third of it. */
-export function headLinesOf(scene: Scene, width: number, height: number): number {
-  const { level = 'good' } = scene.snapshot.gateway.status ?? {};
-  if (level === 'good' || scene.fault !== undefined) return CALM_LINES;
-  return Math.max(CALM_LINES, Math.min(Math.floor(height / 3), wrapped(wordsOf(scene), width).length));
-}
+/** Lines of the words on a screen: as many as they need, up to a third of it. */
+export const headLinesOf = (scene: Scene, width: number, height: number): number =>
+  Math.max(HEAD_LINES_MIN, Math.min(Math.floor(height / 3), wrapped(wordsOf(scene), width).length));
 
 /**
  * The gateway in words, the titles of the table and its rows: printable lines, none wider than `width`.
@@ -35,24 +32,21 @@ export function frame(scene: Scene, width: number, headLines?: number): string[]
   return [...head, ...tableLines(programs, scene.sort, width), ...nothing].map((line) => fitted(line, width));
 }
 
-/** The trouble and its remedy, who waits, then all else, at last the batches: where there is no room, the end is cut. */
+/** The trouble and its remedy, then all else: where there is no room, the end is cut. */
 function wordsOf({ url, snapshot, fault }: Scene): string {
   const { gateway, programs, filter, offset, total, readAt } = snapshot;
   if (fault !== undefined) return `No answer since ${readAt}, so the rows below are old. Trying again: ${fault}`;
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
   const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
-  const told = (level: string, is: (about: string) => boolean = () => true) =>
-    (status?.parts ?? []).flatMap((part) => (part.level === level && is(part.about) ? part.text : []));
+  const told = (isWrong: boolean) =>
+    (status?.parts ?? []).filter(({ level }) => (level !== 'good') === isWrong).map(({ text }) => text);
   return [
     `${url.replace(/^http:\/\//, '')}: ${table}`,
-    ...told('bad'),
-    ...told('warn'),
+    ...told(true),
     status?.helps,
-    ...told('good', (about) => about === 'calls'),
-    ...told('good', (about) => about !== 'calls' && about !== 'batches'),
+    ...told(false),
     demo && `Demo: ${demo.ended} of ${demo.total} ended.`,
     policy && `Policy ${policy}.`,
-    ...told('good', (about) => about === 'batches'),
   ].filter(Boolean).join(' '); // prettier-ignore
 }

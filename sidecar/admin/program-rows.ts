@@ -110,10 +110,10 @@ export function programDetail(
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent))] as const);
+      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent), config.timeouts)] as const);
   const downAt = (id: string) => {
     const engine = fleet.get(engineId(id));
-    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, recent)) : undefined;
+    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, recent), config.timeouts) : undefined;
   };
   const setting = {
     ...rulesOf(context),

@@ -26,6 +26,10 @@ export interface Engine {
   readonly down_since: number | null;
   /** The last error; null: none. */
   readonly down_reason: string | null;
+  /** How often it went down in the last five minutes. */
+  readonly downs: number;
+  /** Whether it was up since it was added or returned to service. */
+  readonly was_up: boolean;
   /** Until it is probed again; null: it is in service, or drains. */
   readonly probe_in_seconds: number | null;
   readonly models: readonly string[];

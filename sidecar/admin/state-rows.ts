@@ -31,6 +31,8 @@ export function engineRow(
     state: engine.told,
     down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
     down_reason: engine.trouble?.reason ?? null,
+    downs: recent.marks.filter(({ lost }) => lost === engine.id).length,
+    was_up: engine.state !== 'starting',
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
     unlisted_models: [...engine.models].flatMap(([id, entry]) => (entry['owned_by'] === CONFIGURED ? [id] : [])),
@@ -53,7 +55,7 @@ export function engineRow(
     kv_usage: engine.load.kvUsage ?? null,
     all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
   };
-  return { ...row, text: engineInWords(row, Date.now() / 1000, context.config.timeouts) };
+  return { ...row, text: engineInWords(row, context.config.timeouts) };
 }
 
 /** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */

@@ -25,12 +25,16 @@ export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.t
 const isReached = (reason: string | null): boolean => /^others answer|^it is stuck|answered 5\d\d$/.test(reason ?? '');
 
 /** The remedy of one that is down. @param which engines to name */
-export const downRemedy = ({ down_reason: reason }: Pick<Engine, 'down_reason'>, which = 'it'): string =>
+export const downRemedy = (
+  { down_reason: reason, was_up: wasUp }: Pick<Engine, 'down_reason' | 'was_up'>,
+  which = 'it',
+): string =>
+  // prettier-ignore
   wantsKey(reason)
     ? SET_KEY
     : isReached(reason)
       ? restartOf(which)
-      : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${deadEngine(which)}`;
+      : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${wasUp ? `start ${which}` : deadEngine(which)}`;
 
 const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SHOWN).map(({ id }) => id);
 
@@ -51,6 +55,9 @@ interface Seen {
 
 type Status = GatewayState['status'];
 type Part = Status['parts'][number];
+
+/** The worst first, as all that print the parts have them. */
+const LEVELS = ['bad', 'warn', 'good'] as const;
 
 const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
   texts.map((text) => ({ about, level, title: level === 'good' ? '' : title, text, ...(remedy && { remedy }) }));
@@ -91,24 +98,25 @@ export function statusOf(
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
-  const parts = [
-    ...said('gateway', 'warn', 'Draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
-    ...said('gateway', 'warn', 'Reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
-    ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
-    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...inState('up', 'probation').filter(({ failures }) => failures && failures.calls >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * failures.attempts) && isRecent(failures.last_at)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
-    ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
+  const unordered = [
+    ...said('gateway', 'warn', 'draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
+    ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
+    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine, config.timeouts)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
+    ...inState('up', 'probation').filter((engine) => isFailing(engine) && isRecent(engine.failures?.last_at ?? 0)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
+    ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map((engine) => troubleInWords(engine, config.timeouts))),
     ...(engines.length === 0
-      ? said('engines', isAtZero ? 'good' : 'bad', 'No engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
-      : said('engines', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'Engine starting' : 'No engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${idsOf(away).join(' or ')}` : '')),
+      ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
+      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${idsOf(away).join(' or ')}` : '')),
     ...failedParts(totals, 'service'),
-    ...said('gain', 'warn', 'Slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'Long waits' : `Waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
-    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'Batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('batches', 'good', '', [batchInShort(batch)])),
-    ...said('gateway', 'warn', 'Cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
+    ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
+    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
+    ...said('gateway', 'warn', 'cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...failedParts(totals, 'client'),
+    ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
+    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('batches', 'good', '', [batchInShort(batch)])),
   ]; // prettier-ignore
-  const wrong = (['bad', 'warn'] as const).flatMap((worst) => parts.filter(({ level }) => level === worst));
+  const parts = LEVELS.flatMap((worst) => unordered.filter(({ level }) => level === worst));
+  const wrong = parts.filter(({ level }) => level !== 'good');
   const remedies = new Set(wrong.flatMap(({ remedy }) => remedy ?? []));
   return {
     level: wrong[0]?.level ?? 'good',
@@ -170,8 +178,10 @@ function lossesIn(shadow: TotalsAnswer['shadow']): string[] {
 /** @param hung those of the running calls whose engines are down */
 function callsInWords(queue: Queue, running: number, hung: number): string {
   const { waiting, background, waiting_for: calls, longest_wait_seconds: longest } = queue;
-  const there = hung === 0 ? '' : ` (${count(hung)} where the engine is down)`;
-  const run = running === 0 ? '' : `${counted(running, 'call')} ${running === 1 ? 'runs' : 'run'}${there}, `;
+  const run = ([[running - hung, 'run', ''], [hung, 'hang', ' where the engine is down']] as const)
+    .filter(([some]) => some > 0)
+    .map(([some, verb, where], at) => `${at === 0 ? counted(some, 'call') : count(some)} ${verb}${some === 1 ? 's' : ''}${where}, `)
+    .join(''); // prettier-ignore
   if (waiting === 0) return run === '' ? 'No call waits.' : `${run}none waits.`;
   const causes = (Object.keys(WAITED_FOR) as (keyof typeof WAITED_FOR)[])
     .filter((cause) => calls[cause] > 0)
@@ -197,12 +207,19 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
   ];
 }
 
-/** `gpu-1 has been down for 9 s (connection refused); probed again in 6 s.` */
-const troubleInWords = (engine: Engine): string => `${engine.id} ${troubleOf(engine)}`;
-
-export const troubleOf = ({ text }: Engine): string => text.charAt(0).toLowerCase() + text.slice(1);
-
 type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
+
+/** `gpu-1 has been down for 9 s (connection refused); probed again in 6 s.` */
+const troubleInWords = (engine: Engine, times: Times): string => `${engine.id} ${troubleOf(engine, times)}`;
+
+/** Its failures only where they are many: a few have nothing to do with where it stands. */
+export function troubleOf(engine: Engine, times: Times): string {
+  const text = engineInWords(isFailing(engine) ? engine : { ...engine, failures: null }, times);
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+const isFailing = ({ failures }: Engine): boolean =>
+  (failures?.calls ?? 0) >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * (failures?.attempts ?? 0));
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
@@ -213,17 +230,17 @@ export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
     ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.`
     : '';
 
-/** Whether an engine takes calls now, and if not, why; then what it failed. @param now on the clock of `down_since` */
-export const engineInWords = (engine: Omit<Engine, 'text'>, now: number, times: Times): string =>
-  `${standInWords(engine, now, times)} ${failedOf(engine)}`.trim();
+/** Whether an engine takes calls now, and if not, why; then what it failed. */
+export const engineInWords = (engine: Omit<Engine, 'text'>, times: Times): string =>
+  `${standInWords(engine, times)} ${failedOf(engine)}`.trim();
 
-function standInWords(engine: Omit<Engine, 'text'>, now: number, { idleMs, firstByteMs }: Times): string {
-  const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
+function standInWords(engine: Omit<Engine, 'text'>, { idleMs, firstByteMs }: Times): string {
+  const { state, down_reason: reason, downs, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
   if (state === 'down') {
-    const hung = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'Its call' : `Its ${count(inFlight)} calls`} in flight ${inFlight === 1 ? 'is' : 'are'} cut after ${span(idleMs)} of silence (timeouts.idleMs), or ${span(firstByteMs)} before the first byte (timeouts.firstByteMs).`; // prettier-ignore
-    return `Has been down for ${span(1000 * (now - (since ?? now)))} (${reason ?? 'unknown'})${next}.${hung}`;
+    const hung = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'Its call' : `Its ${count(inFlight)} calls`} in flight ${inFlight === 1 ? 'is' : 'are'} cut after ${span(idleMs)} of silence (timeouts.idleMs), or after ${span(firstByteMs)} without a first byte (timeouts.firstByteMs).`; // prettier-ignore
+    return `Has been down for ${span(since === null ? 0 : Date.now() - 1000 * since)} (${reason ?? 'unknown'})${downs > 1 ? `; it went down ${downs} times in the last 5 min` : ''}${next}.${hung}`;
   }
   if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;

@@ -186,7 +186,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { driver, fleet } = this.context;
     // The engine of the attempt, because another one may have its id by now.
     const engine = this.#attempt?.engine;
-    const message = error.message.replace(/^The engine (answered with )?|\.$/g, '');
+    const message = error.message.replace(/^The engine (answered with |failed: )?|\.$/g, '');
     if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault, message);
     this.#failures.note(this.#dispatch, error);
     if (fault === 'unreached') engine?.unreached();

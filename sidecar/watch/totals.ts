@@ -38,7 +38,7 @@ export type TotalsView = ReturnType<Totals['read']>;
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
   /** Moments that explain bends in the curves. */
-  readonly #marks: { readonly atMs: number; readonly text: string }[] = [];
+  readonly #marks: { readonly atMs: number; readonly text: string; readonly lost?: EngineId | undefined }[] = [];
   readonly #away = new Set<EngineId>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -66,8 +66,9 @@ export class Totals implements Observer {
     this.#each(this.ports.now(), (step) => step.read(reading));
   }
 
-  mark(text: string): void {
-    this.#marks.push({ atMs: this.ports.now(), text });
+  /** @param lost the engine that is down since */
+  mark(text: string, lost?: EngineId): void {
+    this.#marks.push({ atMs: this.ports.now(), text, lost });
     if (this.#marks.length > MARKS) this.#marks.shift();
   }
 
@@ -75,7 +76,8 @@ export class Totals implements Observer {
   heard(event: Event): void {
     if (event.type === 'engineLost' || event.type === 'engineDrained') {
       this.#away.add(event.engine);
-      this.mark(`${event.engine} is ${event.type === 'engineLost' ? 'down' : 'draining'}`);
+      if (event.type === 'engineLost') this.mark(`${event.engine} is down`, event.engine);
+      else this.mark(`${event.engine} is draining`);
     } else if (event.type === 'engineJoined' && this.#away.delete(event.engine))
       this.mark(`${event.engine} is up again`);
   }

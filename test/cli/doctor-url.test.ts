@@ -105,6 +105,8 @@ describe('maitred doctor --url', () => {
     const refusing = await world([], { admin: { token: 'a-long-token' } });
     expect((await examine(['--url', `${url}/x`])).about('leave it out of --url')).toMatchObject([{ level: 'broken' }]);
     expect((await examine(['--url', 'http://127.0.0.1:1'])).about('cannot be reached: connection refused: is')).toMatchObject([{ level: 'broken' }]); // prettier-ignore
+    const dead = await world([], { engines: [{ url: 'http://127.0.0.1:1', models: ['m'] }] });
+    expect((await examine(['--url', dead.url])).about('0 of 1 engine up')).toMatchObject([{ level: 'broken' }]);
     for (const each of [url, (await world([])).url, refusing.url])
       expect((await examine(['--url', each])).code).toBe(1);
   });

@@ -93,21 +93,20 @@ describe('a frame', () => {
     expect([short?.trimEnd(), blank?.trim()]).toEqual(['gateway:8080: 0 programs.', '']);
   });
 
-  it('tells what is wrong and what helps in up to a third of the screen, the worst first, then who waits', async () => {
+  it('tells what is wrong and what helps in up to a third of the screen, then all else', async () => {
     const parts = [
-      { level: 'good', about: 'batches', text: 'batch_1: 2 of 3 lines.' },
-      { level: 'good', about: 'engines', text: '1 of 2 engines up.' },
-      { level: 'warn', about: 'gateway', text: 'The last reload was refused.' },
-      { level: 'bad', about: 'engines', text: 'gpu-2 has been down for 9.5 s (connection refused).' },
-      { level: 'good', about: 'calls', text: '1 call runs, 5 wait for KV cache, the longest for 80 s.' },
+      { level: 'bad', text: 'gpu-2 has been down for 9.5 s (connection refused).' },
+      { level: 'warn', text: 'The last reload was refused.' },
+      { level: 'good', text: '1 of 2 engines up.' },
+      { level: 'good', text: '1 call runs, 5 wait for KV cache, the longest for 80 s.' },
     ];
     const scene = async (status: object) => ({ ...SCENE, snapshot: await snapshotOf([program('a')], 345, { '/gateway': { status, policy: 'plas' } }) }); // prettier-ignore
     const wrong = await scene({ level: 'bad', parts, helps: 'What helps: start gpu-2.' });
-    expect(frame(wrong, 80, 4).slice(0, 4).join('').replaceAll(/ +/g, ' ').trim()).toBe(
-      'gateway:8080: 345 programs, shown 11 to 11. gpu-2 has been down for 9.5 s (connection refused). The last reload was refused. What helps: start gpu-2. 1 call runs, 5 wait for KV cache, the longest for 80 s. 1 of 2 engines up. Policy plas. batch_1: 2 of 3 lines.',
+    expect(frame(wrong, 80, 4).slice(0, 4).join(' ').replaceAll(/ +/g, ' ').trim()).toBe(
+      'gateway:8080: 345 programs, shown 11 to 11. gpu-2 has been down for 9.5 s (connection refused). The last reload was refused. What helps: start gpu-2. 1 of 2 engines up. 1 call runs, 5 wait for KV cache, the longest for 80 s. Policy plas.',
     );
-    expect([40, 9, 8].map((height) => headLinesOf(wrong, 80, height))).toEqual([4, 3, 2]);
-    expect(headLinesOf(await scene({ level: 'good', parts }), 40, 40)).toBe(2);
+    expect([40, 9, 8, 3].map((height) => headLinesOf(wrong, 80, height))).toEqual([4, 3, 2, 2]);
+    expect(headLinesOf(await scene({ level: 'good', parts: [] }), 80, 40)).toBe(2);
   });
 
   it('shows one row for each program, with its tenant and its gateway if there are several', async () => {

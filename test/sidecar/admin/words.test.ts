@@ -181,7 +181,7 @@ it('says of a batch’s line that it is done, and of another program that its cl
 it('says what an engine that is up has room for, and how long calls hang on one that is down', () => {
   const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000 }; // prettier-ignore
   const told = (more: object) =>
-    engineInWords({ ...up, ...more } as unknown as Engine, 0, { idleMs: 90_000, firstByteMs: 600_000 });
+    engineInWords({ ...up, ...more } as unknown as Engine, { idleMs: 90_000, firstByteMs: 600_000 });
   expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
   expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.');
@@ -190,8 +190,8 @@ it('says what an engine that is up has room for, and how long calls hang on one 
   // An empty one takes a call that is larger than its gate.
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
   // A call hangs on one that is down until a timeout ends it.
-  expect(told({ state: 'down', down_since: -9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s. Its call in flight is cut after 1 min 30 s of silence (timeouts.idleMs), or 10 min before the first byte (timeouts.firstByteMs).'); // prettier-ignore
-  expect(told({ state: 'down', down_since: -9, in_flight: 0, probe_in_seconds: 0.4 })).toBe('Has been down for 9 s (unknown).'); // prettier-ignore
+  expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s. Its call in flight is cut after 1 min 30 s of silence (timeouts.idleMs), or after 10 min without a first byte (timeouts.firstByteMs).'); // prettier-ignore
+  expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, downs: 8, in_flight: 0, probe_in_seconds: 0.4 })).toBe('Has been down for 9 s (unknown); it went down 8 times in the last 5 min.'); // prettier-ignore
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
@@ -200,7 +200,7 @@ it('tells what an engine that is up has failed, and warns of much until none has
     const failures = { calls, attempts, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
     const engines = ['e3', ...others].map((id) => ({ id, state: 'up', models: ['m'], in_flight: 0, failures: id === 'e3' ? failures : null })); // prettier-ignore
     const { level, helps, text } = statusWith({ engines });
-    return [level, helps, text, engineInWords(engines[0] as unknown as Engine, 0, { idleMs: 0, firstByteMs: 0 })];
+    return [level, helps, text, engineInWords(engines[0] as unknown as Engine, { idleMs: 0, firstByteMs: 0 })];
   };
   const text = '40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
   expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
@@ -222,29 +222,22 @@ it('tells who waits, and for what', () => {
   expect(told(some).text).toMatch(/ 3 wait, the longest for 4 s, and 6 in the background; of all: 5 for KV cache, 4 for the window\.$/); // prettier-ignore
 });
 
-it('names engines out of service, and what helps those that are down', () => {
+it('names engines out of service, the worst first, and what helps those that are down', () => {
+  const failures = { attempts: 300, calls: 6, last_at: 0, last: '' };
   const told = (...states: string[]) => {
-    const engines = states.map((state, at) => ({
-      id: `e${at}`,
-      state,
-      models: state === 'down' ? ['m', 'n'] : ['m'],
-      in_flight: 0,
-      text: `Is ${state}.`,
-    }));
+    const models = (state: string) => (state === 'down' ? ['m', 'n'] : ['m']);
+    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: models(state), in_flight: 0, down_since: null, probe_in_seconds: null, failures })); // prettier-ignore
     const { text, helps } = statusWith({ engines });
     return `${text} ${helps}`.trim();
   };
-  expect(told('down', 'drained')).toMatch(/^e0 is down\. e1 is drained\. 0 of 2 engines up: a call fails after 30 s without one\. No .* What helps: restart or start e0, or correct the url\. Also: maitred engines undrain e1\.$/); // prettier-ignore
-  expect(told('down', 'up')).toContain('e0 is down. Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
-  expect(told('drained', 'draining')).toContain(
-    ' 0 of 2 engines up: new calls fail at once. No call waits. What helps: maitred engines undrain e0 or e1.',
-  );
-  expect(told('drained', 'starting')).toContain(
-    ' 0 of 2 engines up, 1 starting: a call fails after 30 s without one. ',
-  );
-  const unknown = { id: 'e', state: 'down', models: [], in_flight: 0, text: '' };
+  const drained = 'is drained: it takes no calls until it is returned to service.';
+  expect(told('down', 'drained')).toBe(`e0 has been down for 0 s (unknown). 0 of 2 engines up: a call fails after 30 s without one. e1 ${drained} No call waits. What helps: restart or start e0, or correct the url. Also: maitred engines undrain e1.`); // prettier-ignore
+  expect(told('down', 'up')).toContain('e0 has been down for 0 s (unknown). Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
+  expect(told('drained', 'draining')).toBe(`0 of 2 engines up: new calls fail at once. e0 ${drained} e1 is draining: 0 calls left, no new ones. No call waits. What helps: maitred engines undrain e0 or e1.`); // prettier-ignore
+  expect(told('drained', 'starting')).toMatch(/^0 of 2 engines up, 1 starting: a call fails after 30 s without one\. /);
+  const unknown = { id: 'e', state: 'down', models: [], in_flight: 0 };
   expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
-  expect(told('up', 'drained', 'draining')).toBe('e1 is drained. e2 is draining. 1 of 3 engines up. No call waits.');
+  expect(told('up', 'drained')).toBe(`e1 ${drained} 1 of 2 engines up. No call waits.`);
 });
 
 it('says how far a batch is, and why it stands still', () => {
@@ -274,17 +267,20 @@ it('tells failed calls also beside an engine that is down, and when they are ove
     const engines = [{ id: 'e', state, models: [], in_flight: 0, text: '' }];
     return statusWith({ engines, totals: { calls: 99, failed, shadow: null } });
   };
-  const text = '1 engine up. 10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
-  expect(told(20)).toMatchObject({ level: 'warn', text: `${text}; the last one 20 s ago. No call waits.` });
+  const text = '10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
+  expect(told(20)).toMatchObject({
+    level: 'warn',
+    text: `${text}; the last one 20 s ago. 1 engine up. No call waits.`,
+  });
   expect(told(70)).toMatchObject({
     level: 'good',
     helps: '',
-    text: `${text}; the last one 1 min 10 s ago. No call waits.`,
+    text: `1 engine up. ${text}; the last one 1 min 10 s ago. No call waits.`,
   });
-  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /20 s ago(.*)\. No call/.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
+  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /20 s ago(.*)\. 1 engine/.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
   expect(whose).toEqual([', by program "p"', ', by program "p" of tenant red', ', by tenant red', '', ', by program "~p" of tenant red']); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
-    ['e down, No engine', 'No engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
+    ['e down, no engine', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
   // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
   const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
@@ -295,15 +291,16 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
   const failed = [{ code: 'queue_full', calls: 7, fault: 'service', last_at: Date.now() / 1000 - 90, last: '' }];
   const totals = { calls: 9, failed, shadow: null };
   const told = (more: object) => statusOf({ ...PARTS, reloadRefused: 'bad' } as never, { ...CALM, totals, ...more } as never); // prettier-ignore
-  expect(told({})).toMatchObject({ level: 'warn', title: 'Reload refused' });
+  expect(told({})).toMatchObject({ level: 'warn', title: 'reload refused' });
   const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, text: '', down_reason: 'connection refused' })); // prettier-ignore
   expect(told({ engines })).toMatchObject({
-    title: 'e1 down, e2 down, Reload refused',
+    title: 'e1 down, e2 down, reload refused',
     helps: 'What helps: start e1, e2, or correct the url. Also: correct the file, and reload it (SIGHUP).',
   });
   // An engine that answers is at its url.
   const reasons = ['others answer the calls that it fails', 'it is stuck: it has run none of its 3 requests for 9 s', 'GET /health answered 500', 'GET /health answered 404']; // prettier-ignore
-  expect(reasons.map((down_reason) => downRemedy({ down_reason }, 'e1'))).toEqual([...Array<string>(3).fill('restart e1, or read its log'), 'restart or start e1, or correct the url']); // prettier-ignore
+  expect(reasons.map((down_reason) => downRemedy({ down_reason, was_up: false }, 'e1'))).toEqual([...Array<string>(3).fill('restart e1, or read its log'), 'restart or start e1, or correct the url']); // prettier-ignore
+  expect(downRemedy({ down_reason: 'connection refused', was_up: true }, 'e1')).toBe('start e1');
 });
 
 it('warns of waits for which the scheduler itself makes way, with what helps', () => {
@@ -312,7 +309,7 @@ it('warns of waits for which the scheduler itself makes way, with what helps', (
     return statusWith({ engines, queue: { waiting: 9, background: 0, longest_wait_seconds: longest, waiting_for } });
   };
   expect(told(119, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
-  expect(told(121, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'Long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
+  expect(told(121, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
   expect(told(121, { kv: 9 }, 'up').helps).toContain('maitred sim tells how many');
   // The remedy of one that is down is told with it.
   expect(told(121, { kv: 9 }, 'up', 'down').helps).toMatch(/^What helps: restart or start e1, or correct the url\. Also: more engines, or fewer calls;/); // prettier-ignore
@@ -322,5 +319,5 @@ it('warns of waits for which the scheduler itself makes way, with what helps', (
   // An engine is on probation for a moment, and not fully up.
   const back = told(9, { kv: 8, probation: 1 }, 'up', 'probation');
   expect([back.level, back.text]).toEqual(['good', expect.stringMatching(/^1 of 2 engines up, 1 on probation\. 9 calls wait/)]); // prettier-ignore
-  expect(told(9, { resting: 9 }, 'up')).toMatchObject({ level: 'warn', title: 'Waits for an engine that reported no room', helps: 'What helps: more engines; such a rest takes seconds.' }); // prettier-ignore
+  expect(told(9, { resting: 9 }, 'up')).toMatchObject({ level: 'warn', title: 'waits for an engine that reported no room', helps: 'What helps: more engines; such a rest takes seconds.' }); // prettier-ignore
 });

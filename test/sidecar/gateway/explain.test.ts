@@ -152,12 +152,12 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const answer = chat({}, named('p'));
   await until(() => engine.seen.length === 1);
   engine.routes.set('/v1/models', 500);
-  const trouble = /as been down for .*\. Its call in flight is cut after .* of silence \(timeouts\.idleMs\), or 10 min before the first byte/; // prettier-ignore
+  const trouble = /as been down for .*\. Its call in flight is cut after .* of silence \(timeouts\.idleMs\), or after 10 min without a first byte/; // prettier-ignore
   await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ in_flight: 1, text: expect.stringMatching(trouble) as string }); // prettier-ignore
   expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(1);
   const { text } = (await read<Answers.GatewayState>('/gateway')).status;
   expect(text).toMatch(trouble);
-  expect(text).toMatch(/ 1 call runs \(1 where the engine is down\), none waits\.$/);
+  expect(text).toMatch(/ 1 call hangs where the engine is down, none waits\.$/);
   expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }] });
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
