@@ -172,10 +172,10 @@ function refused(context: Context, error: GatewayError, request?: IncomingMessag
   const { code } = error;
   // Other requests do not count where they succeed either.
   const isCall = request?.method === 'POST' && SCHEDULED.has(splitTarget(request.url ?? '').path);
-  if (isCall) metrics.rejected(code);
+  // Of those that the gateway lets in: strangers must not displace what is remembered for `why`.
+  const tenant = isCall ? auth.tenantIfAny(request) : undefined;
+  if (isCall) metrics.rejected(code, tenant);
   if (isCall && code !== 'client_gone') {
-    // Of those that the gateway lets in: strangers must not displace what is remembered for `why`.
-    const tenant = auth.tenantIfAny(request);
     const program = tenant && identifier.claimed(tenant, request.headers);
     totals.refused({ identity: { program } }, code, driver.now());
     if (program !== undefined) pastCalls.turnedAway(program, requestIdOf(request), error, driver.now());

@@ -16,9 +16,12 @@ interface Column {
 /** Columns whose titles do not say all. */
 const LEGEND: readonly (readonly [title: string, meaning: string])[] = [
   ['WAITS', 'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others'], // prettier-ignore
-  ['STATE', 'run+wait: some calls run, others wait; ending: ended, and its last calls wait or run; idle: no call'],
+  [
+    'STATE',
+    'run+wait: some calls run, others wait; hangs: calls run on an engine that is down; ending: ended, and its last calls wait or run; idle: no call',
+  ],
   ['LVL', 'its queue: of calls that wait for room, 0 goes first, and bg, calls in the background, after all others'],
-  ['SERVICE', 'engine time of its calls that have ended; CONTEXT: what these have left in KV caches'],
+  ['SERVICE', 'engine time of its calls that have ended; CONTEXT: tokens of the last of these'],
   ['QUEUED', 'the waits of all its calls, so with parallel calls more than its AGE'],
   ['IDLE', 'since its last call; programs whose end nobody tells stay until their lease is over'],
 ];
@@ -112,7 +115,7 @@ function causeText({ current_wait_cause: cause }: ProgramRow): string {
   return cause?.replace('no_', 'an ') ?? '';
 }
 
-/** Some of a program's calls may wait while others run. */
-function stateText({ state = 'idle', current_wait_seconds: waits = 0 }: ProgramRow): string {
-  return state === 'running' && waits > 0 ? 'run+wait' : state;
+/** Some of a program's calls may wait while others run, or hang on an engine that is down. */
+function stateText({ state = 'idle', current_wait_seconds: waits = 0, engines_down: down = [] }: ProgramRow): string {
+  return down.length > 0 ? 'hangs' : state === 'running' && waits > 0 ? 'run+wait' : state;
 }

@@ -136,7 +136,8 @@ const CODES_SHOWN = 3;
 function failedParts({ calls, failed }: Seen['totals'], fault: 'client' | 'service'): Part[] {
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
-  const [last] = codes.toSorted((a, b) => b.last_at - a.last_at);
+  // Of those in the same step, one whose client is known.
+  const [last] = codes.toSorted((a, b) => b.last_at - a.last_at || Number(b.last !== '') - Number(a.last !== ''));
   if (last === undefined || failures < FAILED_SHARE * calls) return [];
   const shown = codes.slice(0, CODES_SHOWN).map(({ code, calls }) => `${codes.length > 1 ? `${count(calls)} ` : ''}with ${code}`); // prettier-ignore
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;

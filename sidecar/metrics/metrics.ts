@@ -142,7 +142,7 @@ export class Metrics implements Observer {
     if (line === undefined) this.rejected(code, tenant);
   }
 
-  /** @param tenant absent: the request was not read far enough to be a call */
+  /** @param tenant absent: its key is that of none */
   rejected(code: ErrorCode, tenant?: TenantId): void {
     this.#rejected.inc({ code });
     if (tenant !== undefined) this.tenants.of(tenant).rejected += 1;

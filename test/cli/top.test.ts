@@ -118,6 +118,8 @@ describe('a frame', () => {
     expect(frame({ ...SCENE, snapshot: await snapshotOf([late]) }, 80, 2)[3]).toMatch(
       /^p +waiting +2\.0s +window +bg /,
     );
+    const hung = program('p', { ...waits, engines_down: ['gpu-1'] });
+    expect(frame({ ...SCENE, snapshot: await snapshotOf([hung]) }, 80, 2)[3]).toMatch(/^p +hangs +2\.0s /);
     expect(titles).not.toContain('TENANT');
     expect(titles).not.toContain('GATEWAY');
     const other = program('p', { tenant: 'acme', gateway: 'b' });

@@ -279,6 +279,8 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   });
   const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /20 s ago(.*)\. 1 engine/.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
   expect(whose).toEqual([', by program "p"', ', by program "p" of tenant red', ', by tenant red', '', ', by program "~p" of tenant red']); // prettier-ignore
+  const tied = ['', 'red~'].map((by) => ({ code: `of ${by}`, calls: 5, fault: 'client', last_at: Date.now() / 1000, last: by })); // prettier-ignore
+  expect(statusWith({ totals: { calls: 10, failed: tied, shadow: null } }).text).toMatch(/ ago, by tenant red\.$/);
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['e down, no engine', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );

@@ -5,6 +5,7 @@ import {
   CHAT,
   JSON_TYPE,
   MODEL,
+  bearer,
   chatBody,
   drainSocket,
   fakeEngine,
@@ -116,6 +117,9 @@ describe('a request that cannot become a call', () => {
     const codes = ['unauthorized', 'unknown_path', 'unknown_program'];
     const refused = codes.map((code) => counted(`calls_rejected_total{code="${code}"}`));
     expect(await Promise.all(refused)).toEqual([1, undefined, undefined]);
+    // Where the key is known, it counts for the tenant as well.
+    await ask(CHAT, { headers: { ...JSON_TYPE, ...bearer('a') }, body: '{' });
+    expect(await counted('tenant_calls_rejected_total{tenant="a"}')).toBe(1);
   });
 
   it('with a body over the limit: by its length before a byte is read, by its bytes when it is chunked', async () => {
