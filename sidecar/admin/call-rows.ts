@@ -58,7 +58,7 @@ export function pastCallRow(past: PastCall, balancer: string): Answers.PastCall 
     first_token_seconds: secondsOr(report.ttftMs),
     service_seconds: secondsOr(report.serviceMs),
     attempts: report.attempts,
-    failures: report.failures,
+    failures: report.failures.map(({ engine, message }) => ({ engine, message })),
     message: report.message ?? null,
     engine: dispatch?.engine ?? null,
     level: dispatch?.level ?? null,

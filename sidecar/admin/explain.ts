@@ -38,7 +38,7 @@ export function explain(
     return { text: more > 0 ? `${text}\n\n${more} later calls are active too.` : text, program };
   } catch (error) {
     // Behind all programs, as clients choose the ids of requests.
-    const active = activeCall(context, context.active.callOf(id));
+    const active = activeCall(context, context.active.find(id)?.spec?.id);
     if (active !== undefined) return active;
     const found = context.pastCalls.find(id);
     if (found === undefined) throw error;

@@ -127,7 +127,8 @@ export async function wherever<N extends Asking>(
   found.push(...(await ofOthers(context, name, ...([id, tenant] as unknown as Asked<N>))));
   const isSame = isNamed(id);
   const whole = found.filter((each) => isSame(rowOf(each)));
-  if (new Set(whole.map((each) => rowOf(each)?.key)).size > 1) throw ofSeveralTenants();
+  if (new Set(whole.map((each) => rowOf(each)?.key)).size > 1)
+    throw ofSeveralTenants(whole.flatMap((each) => rowOf(each) ?? []));
   const [first = found[0]] = whole;
   if (first === undefined) {
     const ended = (await wholeEnded(context)).programs.find((row) => isSame(row) && (tenant ?? row.tenant) === row.tenant); // prettier-ignore

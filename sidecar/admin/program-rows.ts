@@ -1,4 +1,4 @@
-import { engineId, type ProgramView } from '../../src/index.js';
+import { engineId, type CallId, type ProgramView } from '../../src/index.js';
 import { budgetOf } from '../calls/budget.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
@@ -101,7 +101,7 @@ export function programDetail(
   row: ProgramView,
   shown = context.driver.views.callsOf(row.id, CALLS_MAX),
 ): Answers.ProgramDetail {
-  const { config, driver, fleet, known, repeats } = context;
+  const { active, config, driver, fleet, known, repeats } = context;
   const told = known.of(row);
   const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
   const recent = context.totals.read(driver.now());
@@ -119,6 +119,8 @@ export function programDetail(
     ...rulesOf(context),
     now: driver.now(),
     forecast: row.forecast,
+    firstByteMs: config.timeouts.firstByteMs,
+    failures: (id: CallId) => active.find(id)?.failures?.last ?? [],
     troubles,
     downAt,
     expected: driver.expected,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
+import { engineId, type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { isNamed, labelOf, madeProgram } from '../identity/names.js';
@@ -68,10 +68,11 @@ export function findProgram(context: Parts, id: string, tenant: TenantId | undef
   const found = key && (views.program(key) ?? views.leaving().find((row) => row.id === key));
   const isSame = isNamed(id);
   const isSought = found === undefined && tenant === undefined;
-  const [row = found, other] = isSought
+  const alike = isSought
     ? [...rowsKnown(context)].filter((each) => isSame({ id: labelOf(each.id), key: each.id }))
     : [];
-  if (other !== undefined) throw ofSeveralTenants();
+  if (alike.length > 1) throw ofSeveralTenants(alike);
+  const [row = found] = alike;
   if (row === undefined) throw unknownProgram(id);
   if (isHere(context, row)) return row;
   throw new GatewayError('unknown_program', 'Another gateway runs this program, and has not answered.');
@@ -81,8 +82,10 @@ export function findProgram(context: Parts, id: string, tenant: TenantId | undef
 export const keyOf = ({ identifier }: Parts, id: string, tenant: TenantId): ProgramId | undefined =>
   id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : identifier.named(tenant, id);
 
-export const ofSeveralTenants = (): GatewayError =>
-  new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', { param: 'tenant' });
+export function ofSeveralTenants(rows: readonly { readonly tenant: string }[]): GatewayError {
+  const tenants = [...new Set(rows.map(({ tenant }) => named(tenant)))].slice(0, CANDIDATES_MAX).join(', ');
+  return new GatewayError('bad_request', `Several tenants have such a program, as ${tenants}: name one of them (--tenant).`, { param: 'tenant' }); // prettier-ignore
+}
 
 const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 /** Shortest beginning of an id that finds a program, and most candidates to name. */
@@ -98,6 +101,8 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
     return findProgram(context, id, tenant);
   } catch (error) {
     if (!isUnknown(error)) throw error;
+    if (context.fleet.get(engineId(id)) !== undefined)
+      throw unknownProgram(id, ' It is an engine: see maitred engines.');
     if (id.length < BEGINNING_CHARS_MIN)
       throw unknownProgram(id, ` Give at least ${BEGINNING_CHARS_MIN} characters of its beginning.`);
     const found = [...rowsHere(context)].filter(
@@ -116,9 +121,9 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
  * @throws GatewayError `bad_request` if programs of several tenants had this id
  */
 export function endedLike(rows: readonly EndedProgram[], id: string): EndedProgram[] {
-  const [named, ...others] = rows.filter(isNamed(id));
-  if (others.some(({ tenant }) => tenant !== named?.tenant)) throw ofSeveralTenants();
-  if (named !== undefined || id.length < BEGINNING_CHARS_MIN) return named === undefined ? [] : [named];
+  const whole = rows.filter(isNamed(id));
+  if (whole.some(({ tenant }) => tenant !== whole[0]?.tenant)) throw ofSeveralTenants(whole);
+  if (whole.length > 0 || id.length < BEGINNING_CHARS_MIN) return whole.slice(0, 1);
   const alike = rows.filter((row) => beginsLike(row.id, id));
   return alike.filter(({ key }, at) => alike.findIndex((row) => row.key === key) === at);
 }

@@ -122,11 +122,11 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
   const why = balancer !== 'program-affinity' ? ', as it keeps no program on one engine' : isRefused ? '' : ', because its prompt is short, and so costs little to compute on any'; // prettier-ignore
   const where = {
     home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
-    bound: `Its program had no home yet, or none that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
+    bound: `Its program had no home yet, or none that was up, so ${balancer} chose ${engine} of the engines with room; it became the home`,
     spread: isTooLong
       ? `No engine takes so long a prompt: ${engine} is to refuse it at once`
       : `${balancer} chose ${engine} of all engines with room${why}`,
-    spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
+    spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which became the home`,
   }[placement];
   const from = isBackground ? 'in the background' : `from level ${level}`;
   return [`${it} was sent ${from}, ${REASONS[reason]}. ${where}.`];
@@ -147,9 +147,11 @@ export function pastCallInWords(call: Omit<PastCall, 'text'>, dispatch: Dispatch
   return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, past)].join('\n');
 }
 
+export const ended = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
+
 /** Each engine’s words when it failed the call; equal ones once, with their count. */
 function failuresInWords({ failures }: Pick<PastCall, 'failures'>): string[] {
-  const said = failures.map(({ engine, message }) => `${engine}: ${message}${/[.!?]$/.test(message) ? '' : '.'}`);
+  const said = failures.map(({ engine, message }) => `${engine}: ${ended(message)}`);
   const times = (text: string) => said.filter((each) => each === text).length;
   return [...new Set(said)].map((text) => (times(text) > 1 ? `${times(text)} times ${text}` : text));
 }

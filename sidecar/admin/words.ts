@@ -1,8 +1,9 @@
-import type { CallView, EngineView, ForecastView, HolderView, ObstacleView } from '../../src/index.js';
+import type { FailedAttempt } from '../calls/active.js';
+import type { CallId, CallView, EngineView, ForecastView, HolderView, ObstacleView } from '../../src/index.js';
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span } from './figures.js';
-import { dispatchInWords, forecastInWords, isLine, WAITED_FOR, type Rules } from './run-words.js';
+import { dispatchInWords, ended, forecastInWords, isLine, WAITED_FOR, type Rules } from './run-words.js';
 
 type Waiting = NonNullable<CallView['waiting']>;
 const calls = (value: number): string => counted(value, 'call');
@@ -13,6 +14,9 @@ const HOLDERS_SHOWN = 3;
 export interface Setting extends Rules {
   readonly now: number;
   readonly forecast: ForecastView | undefined;
+  readonly firstByteMs: number;
+  /** Of attempts of an active call, the oldest first. */
+  readonly failures: (call: CallId) => readonly FailedAttempt[];
   readonly expected: Pick<ExpectedWaits, 'of'>;
   readonly engine: (id: string) => EngineView | undefined;
   readonly holders: (id: string) => readonly HolderView[];
@@ -38,6 +42,7 @@ export function callInWords(view: CallView, setting: Setting): string {
       `${call} has run for ${span(serviceMs)} on ${at}${down === undefined ? '' : ', which is down'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
       ...(down === undefined ? [] : [`${at} ${down}`]),
+      ...(down === undefined || startedAtMs !== undefined ? [] : [`No byte of its answer has come: it is cut in ${span(Math.max(0, setting.firstByteMs - serviceMs))}.`]),
       ...dispatchInWords(dispatch, balancer, { isBackground: background, isTooLong: view.oversized }),
       ...forecastInWords(forecast),
       ...(down === undefined ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),
@@ -46,6 +51,8 @@ export function callInWords(view: CallView, setting: Setting): string {
   const { nearest, promoteAtMs = Infinity, overdueAtMs = Infinity } = waiting;
   const { cause, engine, untilMs = Infinity } = nearest;
   const away = troubles(view.model);
+  // To a call that must not go elsewhere, others are no help.
+  const helpers = view.mayLeave || view.boundBy === 'balancer' ? away : away.filter(([other]) => other === view.engine);
   // Nothing but the earlier of two ways to the same end.
   const seen = cause === 'kv' && overdueAtMs <= untilMs ? { ...nearest, untilMs: undefined } : nearest;
   const at = engine === undefined ? undefined : setting.engine(engine);
@@ -53,6 +60,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     `${obstacleInWords(view, seen, now, at)} ${aheadInWords(nearest)}`,
     ...(at !== undefined && AT_ENGINE.has(cause) ? holdersInWords(view, at, setting.holders(at.id)) : []),
     ...passersInWords(view, at, now),
+    ...failedInWords(setting.failures(id), now),
     ...away.map(([id, text]) => `${id} serves ${named(view.model)} and ${text}`),
     ...elsewhereInWords(waiting, view),
     ...shareInWords(waiting),
@@ -60,7 +68,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     ...expectedInWords(setting.expected.of(id, nearest, now), Math.min(promoteAtMs, overdueAtMs) - now),
     ...stayInWords(view, setting),
     ...prospects(view, now),
-    `What helps: ${away.length > 0 ? `${away.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedyOf(view, nearest, setting)}.`,
+    `What helps: ${helpers.length > 0 ? `${helpers.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedyOf(view, nearest, setting)}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
   const queue = background ? ', in the background' : '';
@@ -83,7 +91,7 @@ function standingInWords(
 ): string[] {
   if (background) return waiting?.nearest.cause === 'background' ? [] : ['It is a background call: all others go before it.']; // prettier-ignore
   const at = `It stands at level ${level} (0 goes first)`;
-  if (overdue) return [`${at}, and is overdue: it has waited so long that it goes first, and idle contexts are evicted for it.`]; // prettier-ignore
+  if (overdue) return [`${at}, and is overdue: it has waited so long that it is first in line, and idle contexts make way for it, a call at a time (admission.turnMs).`]; // prettier-ignore
   if (promoted) return [`${at}, ahead of others, because its program had waited too long.`];
   if (levels === 1) return [];
   const had = `${span(serviceAtArrivalMs)} of engine time`;
@@ -229,19 +237,23 @@ function stayInWords({ program, waiting, mayLeave, boundBy, engine }: CallView, 
   const { leaveAtMs } = waiting ?? {};
   const until = leaveAtMs === undefined ? '' : `; in ${span(leaveAtMs - now)} others may take it`;
   const reasons = {
-    failure: 'which is to run it again after a failure',
+    failure: 'as others have failed it',
     request: isLine(labelOf(program)) ? 'where its batch has sent lines that begin alike' : 'which its request needs',
     balancer: `which ${balancer} chose`,
   };
   return [`It waits for ${engine} alone, ${reasons[boundBy]}${until}.`];
 }
 
+/** At most one sentence. */
+const failedInWords = (failures: readonly FailedAttempt[], now: number): string[] =>
+  failures.slice(-1).map(({ engine, message, atMs }) => `Its last attempt, on ${engine}, failed ${span(now - atMs)} ago: ${ended(message)}`); // prettier-ignore
+
 function prospects({ program, waiting }: CallView, now: number): string[] {
   const { promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
   return [
     ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs) ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
     ...(overdueAtMs <= promoteAtMs && overdueAtMs < refuseAtMs
-      ? [`In ${span(overdueAtMs - now)} it is overdue: it goes first, and idle contexts are evicted for it.`]
+      ? [`In ${span(overdueAtMs - now)} it is overdue: then it is first in line, and idle contexts make way for it.`]
       : []),
     ...(refuseAtMs < Infinity ? [`It is refused in ${span(refuseAtMs - now)} if it still waits then${isLine(labelOf(program)) ? '; its batch sends it again' : ''}.`] : []), // prettier-ignore
   ];

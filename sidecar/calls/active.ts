@@ -1,9 +1,17 @@
-import type { CallId } from '../../src/index.js';
+import type { CallId, EngineId, Millis } from '../../src/index.js';
+
+/** An attempt that an engine failed or refused, in its words. */
+export interface FailedAttempt {
+  readonly engine: EngineId;
+  readonly message: string;
+  readonly atMs: Millis;
+}
 
 /** Work in progress that the gateway must end when it shuts down. */
 export interface Active {
   /** Of a call. */
   readonly spec?: { readonly id: CallId; readonly requestId: string };
+  readonly failures?: { readonly last: readonly FailedAttempt[] };
   /** Whether an engine works on it. */
   readonly isRunning: boolean;
   /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */
@@ -33,9 +41,9 @@ export class ActiveSet {
     if (this.#members.length === 0) this.#onEmpty?.();
   }
 
-  /** A call by the id of its request, which its client may have chosen. */
-  callOf(requestId: string): CallId | undefined {
-    return this.#members.find(({ spec }) => spec?.requestId === requestId)?.spec?.id;
+  /** A call by its id, or that of its request, which its client may have chosen. */
+  find(id: string): Active | undefined {
+    return this.#members.find(({ spec }) => spec?.id === id || spec?.requestId === id);
   }
 
   /** Resolves when the set is empty, or after `ms` milliseconds. */

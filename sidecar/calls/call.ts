@@ -49,7 +49,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #dispatch: Dispatch | undefined;
   /** Failure of the last attempt; the client receives it when no attempts are left. */
   #failure: GatewayError | undefined;
-  readonly #failures = new Failures();
+  readonly failures = new Failures();
   /** Engines whose answers failed this call. */
   readonly #doubted: Engine[] = [];
   /** Time since which engines have had no room for this call. */
@@ -152,7 +152,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
     const attempt = this.#attempt;
     const refusal = status < 400 ? undefined : attempt?.refusal(status, body);
-    this.#failures.note(this.#dispatch, refusal);
+    this.failures.note(this.#dispatch, refusal, this.context.driver.now());
     if (this.#reply.streaming)
       this.#reply.fail(refusal ?? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.'));
     else {
@@ -176,7 +176,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#busySinceMs ??= now;
     if (restMs === undefined || now - this.#busySinceMs > config.timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
-    this.#failures.note(this.#dispatch, this.#attempt?.refusal(status, body));
+    this.failures.note(this.#dispatch, this.#attempt?.refusal(status, body), now);
     this.#queue();
     driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs: millis(restMs) });
   }
@@ -188,7 +188,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const engine = this.#attempt?.engine;
     const message = error.message.replace(/^The engine (answered with |failed: )?|\.$/g, '');
     if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault, message);
-    this.#failures.note(this.#dispatch, error);
+    this.failures.note(this.#dispatch, error, driver.now());
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
       this.#doubted.push(engine);
@@ -287,7 +287,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       code: isGone ? 'client_gone' : error?.code,
       dispatch: this.#dispatch,
       attempts: this.#attempts,
-      failures: this.#failures.last,
+      failures: this.failures.last,
       waits: context.driver.causes.take(this.spec.id),
       queueMs: this.#queueMs(now),
       ttftMs: this.#beganAt === undefined ? undefined : this.#beganAt - this.#arrivedAt,

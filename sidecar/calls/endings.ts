@@ -36,12 +36,12 @@ const WORDS_MAX = 160;
 export class Failures {
   last: CallReport['failures'] = [];
 
-  note(dispatch: Dispatch | undefined, error: GatewayError | undefined): void {
+  note(dispatch: Dispatch | undefined, error: GatewayError | undefined, atMs: Millis): void {
     if (dispatch === undefined || error === undefined) return;
     const { status, names } = error.detail;
     const text = status === undefined ? error.message : `${status} ${names?.code ?? names?.type ?? error.code}: ${error.message}`; // prettier-ignore
     const message = text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}…` : text;
-    this.last = [...this.last, { engine: dispatch.engine, message }].slice(-FAILURES_KEPT);
+    this.last = [...this.last, { engine: dispatch.engine, message, atMs }].slice(-FAILURES_KEPT);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
-import type { Active } from './active.js';
+import type { Active, FailedAttempt } from './active.js';
 import type { Bound } from './budget.js';
 import type { readDeclaration } from './declaration.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
@@ -96,7 +96,7 @@ export interface CallReport {
   readonly dispatch: Dispatch | undefined;
   readonly attempts: number;
   /** Of the last of them that failed. */
-  readonly failures: readonly { readonly engine: EngineId; readonly message: string }[];
+  readonly failures: readonly FailedAttempt[];
   /** Milliseconds by cause, as the waits were looked at. */
   readonly waits: ReturnType<WaitCauses['take']>;
   readonly queueMs: number;

@@ -65,7 +65,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nMost tokens in flight there: "first" \(1 call, [\d,]+ tokens\)\.\nIt stands at level 0 \(0 goes first\), by the engine time that its program is likely to need until its end; its ended calls have taken 0 s of engine time\.\n[^]*In .* it is overdue: it goes first, and idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
+      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nMost tokens in flight there: "first" \(1 call, [\d,]+ tokens\)\.\nIt stands at level 0 \(0 goes first\), by the engine time that its program is likely to need until its end; its ended calls have taken 0 s of engine time\.\n[^]*In .* it is overdue: then it is first in line, and idle contexts make way for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too, and so does that of its request.
     for (const each of [id, 'r-2']) {
@@ -119,7 +119,7 @@ it('names the engines that would serve a call, and drops what comes after its re
   await until(async () => (await waiting()) === 1);
   const { out } = await run(['why', '--url', url]);
   expect(out.replaceAll('\n', ' ')).toMatch(/gpu-1 serves "m" and has been down for .* \(.*\).*It is refused in/);
-  expect(out).not.toContain('evicted');
+  expect(out).not.toContain('make way');
   // Worse than that a call waits.
   expect((await ask('/gateway')).json()).toMatchObject({ status: { level: 'bad' } });
   expect((await answer).status).toBe(503);
@@ -162,9 +162,20 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
   expect(out.replaceAll('\n', ' ')).toMatch(trouble);
+  expect(out.replaceAll('\n', ' ')).toMatch(/No byte of its answer has come: it is cut in 10 min\./);
   expect(out).toContain('What helps: gpu-1 back in service; else its client ends the call');
   open();
   expect((await answer).status).toBe(200);
+});
+
+it('says of a call that waits again what failed it', async () => {
+  const { engine, open, chat, read } = await held();
+  chat({}, named('p')).catch(() => undefined);
+  await until(() => engine.seen.length === 1);
+  await engine.close();
+  open();
+  const failed = /\nIts last attempt, on \S+, failed \S+ m?s ago: /;
+  await expect.poll(async () => (await read<Told>('/programs/p/explain')).text).toMatch(failed);
 });
 
 it('tells of an engine that drains, which is no trouble, and keeps its capacity', async () => {
@@ -203,7 +214,7 @@ describe('a program', () => {
     const { calls } = await read<Answers.PastCallList>('/programs/p/calls');
     const texts = calls.map(({ text }) => /home.*$/.exec(text.split('\n')[1] ?? '')?.[0]);
     expect(texts).toEqual([
-      expect.stringContaining('it is the home now'),
+      expect.stringContaining('it became the home'),
       'home, and sticky sends such a call home, where its context may be cached.',
       'home, and sticky sends such a call home; by then nothing of its prompt was cached there.',
     ]);
@@ -254,7 +265,7 @@ describe('a program', () => {
   });
 
   it('is found by the beginning of its id, if no other one’s begins so, to be explained and not to be ended', async () => {
-    const { chat, ask } = await lone();
+    const { chat, ask, engine } = await lone();
     for (const id of ['fix-login-1', 'fix-login-2', 'docs']) await chat({}, named(id));
     const explained = async (id: string, query = '') => {
       const { status, text } = await ask(`/programs/${id}/explain${query}`);
@@ -270,6 +281,7 @@ describe('a program', () => {
     expect(await explained('fix-')).toEqual([400, 'bad_request']);
     expect((await ask('/programs/fix-/explain')).text).toMatch(/"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/);
     expect((await ask('/programs/rel/explain')).text).toContain('Give at least 4 characters of its beginning.');
+    expect((await ask(`/programs/${engine.id}/explain`)).text).toContain('It is an engine: see maitred engines.');
     expect((await ask('/programs/rele/end', { method: 'POST' })).status).toBe(404);
     expect((await ask('/programs/rele')).status).toBe(404);
     const made = decodeURIComponent(String((await chat({ messages: [{ role: 'user', content: 'new' }] })).headers['x-maitred-program'])); // prettier-ignore

@@ -258,7 +258,9 @@ it('asks which tenant is meant if several had the ended program', async () => {
   await end('a');
   expect(await of('')).toContain('Program \\"p-1\\" ended');
   await end('b');
-  expect(await of('')).toContain('Several tenants have such a program');
+  expect(await of('')).toContain(
+    'Several tenants have such a program, as \\"b\\", \\"a\\": name one of them (--tenant).',
+  );
   expect(await of('?tenant=b')).toContain('Program \\"p-1\\" ended');
 });
 

@@ -1,0 +1,150 @@
+import { expect, it } from 'vitest';
+import type { Engine } from '../../../sidecar/admin/answers.js';
+import { batchInShort, batchRows } from '../../../sidecar/admin/batches.js';
+import { downRemedy, engineInWords, statusOf } from '../../../sidecar/admin/status.js';
+
+it('says what an engine that is up has room for, and how long calls hang on one that is down', () => {
+  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000 }; // prettier-ignore
+  const told = (more: object) =>
+    engineInWords({ ...up, ...more } as unknown as Engine, { idleMs: 90_000, firstByteMs: 600_000 });
+  expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
+  expect(told({ rest_tokens: null })).toBe('Takes calls.');
+  expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.');
+  expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
+  expect(told({ in_flight: 4 })).toBe('Its window is full.');
+  // An empty one takes a call that is larger than its gate.
+  expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
+  // A call hangs on one that is down until a timeout ends it.
+  expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s. Its call in flight is cut after 1 min 30 s of silence (timeouts.idleMs), or after 10 min without a first byte (timeouts.firstByteMs).'); // prettier-ignore
+  expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, downs: 8, in_flight: 0, probe_in_seconds: 0.4 })).toBe('Has been down for 9 s (unknown); it went down 8 times in the last 5 min.'); // prettier-ignore
+  expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
+});
+
+it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
+  const told = (calls: number, attempts: number, ageSeconds: number, ...others: string[]) => {
+    const failures = { calls, attempts, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
+    const engines = ['e3', ...others].map((id) => ({ id, state: 'up', models: ['m'], in_flight: 0, failures: id === 'e3' ? failures : null })); // prettier-ignore
+    const { level, helps, text } = statusWith({ engines });
+    return [level, helps, text, engineInWords(engines[0] as unknown as Engine, { idleMs: 0, firstByteMs: 0 })];
+  };
+  const text = '40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
+  expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
+  // Without it, its calls would fail.
+  expect(told(40, 60, 9)[1]).toBe('What helps: restart e3, or read its log.');
+  const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
+  expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
+});
+
+const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
+const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
+const statusWith = (more: object) => statusOf(PARTS as never, { ...CALM, ...more } as never);
+
+it('tells who waits, and for what', () => {
+  const told = (queue: object) => statusWith({ queue });
+  const all = { waiting: 3, background: 3, longest_wait_seconds: 0, waiting_for: { kv: 2, window: 1 } };
+  expect(told(all).text).toMatch(/ 3 wait in the background: 2 for KV cache, 1 for the window\.$/);
+  const some = { waiting: 9, background: 6, longest_wait_seconds: 4, waiting_for: { kv: 5, window: 4 } };
+  expect(told(some).text).toMatch(/ 3 wait, the longest for 4 s, and 6 in the background; of all: 5 for KV cache, 4 for the window\.$/); // prettier-ignore
+});
+
+it('names engines out of service, the worst first, and what helps those that are down', () => {
+  const failures = { attempts: 300, calls: 6, last_at: 0, last: '' };
+  const told = (...states: string[]) => {
+    const models = (state: string) => (state === 'down' ? ['m', 'n'] : ['m']);
+    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: models(state), in_flight: 0, down_since: null, probe_in_seconds: null, failures })); // prettier-ignore
+    const { text, helps } = statusWith({ engines });
+    return `${text} ${helps}`.trim();
+  };
+  const drained = 'is drained: it takes no calls until it is returned to service.';
+  expect(told('down', 'drained')).toBe(`e0 has been down for 0 s (unknown). 0 of 2 engines up: a call fails after 30 s without one. e1 ${drained} No call waits. What helps: restart or start e0, or correct the url. Also: maitred engines undrain e1.`); // prettier-ignore
+  expect(told('down', 'up')).toContain('e0 has been down for 0 s (unknown). Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
+  expect(told('drained', 'draining')).toBe(`0 of 2 engines up: new calls fail at once. e0 ${drained} e1 is draining: 0 calls left, no new ones. No call waits. What helps: maitred engines undrain e0 or e1.`); // prettier-ignore
+  expect(told('drained', 'starting')).toMatch(/^0 of 2 engines up, 1 starting: a call fails after 30 s without one\. /);
+  const unknown = { id: 'e', state: 'down', models: [], in_flight: 0 };
+  expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
+  expect(told('up', 'drained')).toBe(`e1 ${drained} 1 of 2 engines up. No call waits.`);
+});
+
+it('says how far a batch is, and why it stands still', () => {
+  const batch = { id: 'b', request_counts: { total: 3, completed: 1, failed: 0 }, stillMs: 80_000, isLate: false, inFlight: 1, ready: 1 }; // prettier-ignore
+  const context = (more: object) => ({ batches: { batches: { underWay: () => [{ ...batch, ...more }] } }, fleet: { list: () => [{ state: 'up' }] } }); // prettier-ignore
+  const told = (more: object) => batchRows(context(more) as never).map(batchInShort)[0];
+  const still = 'b: 1 of 3 lines, no line has ended for 1 min 20 s';
+  expect(told({})).toBe(`${still}: its lines take only the room that other calls leave.`);
+  expect(told({ inFlight: 0 })).toBe(`${still}: other batches have all places.`);
+  expect(told({ isLate: true })).toBe(`${still.replace(',', ', late,')}.`);
+  expect(told({ stillMs: 0, restMs: 5000 })).toBe('b: 1 of 3 lines, about 5 s left at the pace so far.');
+});
+
+it('warns of an estimated loss only where all of its range matters', () => {
+  const levelAt = (ratio_high: number) => {
+    const pool = { models: ['m'], gain: { ratio: 0.8, ratio_low: 0.7, ratio_high } };
+    const shadow = { made_at: Date.now() / 1000, window_seconds: 900, pools: [pool] };
+    return statusWith({ totals: { ...CALM.totals, shadow } }).level;
+  };
+  expect([0.96, 0.94].map(levelAt)).toEqual(['good', 'warn']);
+});
+
+it('tells failed calls also beside an engine that is down, and when they are over', () => {
+  const told = (ageSeconds: number, state = 'up', program = '') => {
+    const last = Date.now() / 1000 - ageSeconds;
+    const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99, last: 'red:other' }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last, last: program }]; // prettier-ignore
+    const engines = [{ id: 'e', state, models: [], in_flight: 0, text: '' }];
+    return statusWith({ engines, totals: { calls: 99, failed, shadow: null } });
+  };
+  const text = '10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
+  expect(told(20)).toMatchObject({
+    level: 'warn',
+    text: `${text}; the last one 20 s ago. 1 engine up. No call waits.`,
+  });
+  expect(told(70)).toMatchObject({
+    level: 'good',
+    helps: '',
+    text: `1 engine up. ${text}; the last one 1 min 10 s ago. No call waits.`,
+  });
+  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /20 s ago(.*)\. 1 engine/.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
+  expect(whose).toEqual([', by program "p"', ', by program "p" of tenant red', ', by tenant red', '', ', by program "~p" of tenant red']); // prettier-ignore
+  const tied = ['', 'red~'].map((by) => ({ code: `of ${by}`, calls: 5, fault: 'client', last_at: Date.now() / 1000, last: by })); // prettier-ignore
+  expect(statusWith({ totals: { calls: 10, failed: tied, shadow: null } }).text).toMatch(/ ago, by tenant red\.$/);
+  expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
+    ['e down, no engine', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
+  );
+  // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
+  const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
+  expect(statusWith({ totals: { calls: 9, failed, shadow: null } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
+});
+
+it('has the worst that stands in its title, first, and nothing that is over', () => {
+  const failed = [{ code: 'queue_full', calls: 7, fault: 'service', last_at: Date.now() / 1000 - 90, last: '' }];
+  const totals = { calls: 9, failed, shadow: null };
+  const told = (more: object) => statusOf({ ...PARTS, reloadRefused: 'bad' } as never, { ...CALM, totals, ...more } as never); // prettier-ignore
+  expect(told({})).toMatchObject({ level: 'warn', title: 'reload refused' });
+  const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, text: '', down_reason: 'connection refused' })); // prettier-ignore
+  expect(told({ engines })).toMatchObject({
+    title: 'e1 down, e2 down, reload refused',
+    helps: 'What helps: start e1, e2, or correct the url. Also: correct the file, and reload it (SIGHUP).',
+  });
+  // An engine that answers is at its url.
+  const reasons = ['others answer the calls that it fails', 'it is stuck: it has run none of its 3 requests for 9 s', 'GET /health answered 500', 'GET /health answered 404']; // prettier-ignore
+  expect(reasons.map((down_reason) => downRemedy({ down_reason, was_up: false }, 'e1'))).toEqual([...Array<string>(3).fill('restart e1, or read its log'), 'restart or start e1, or correct the url']); // prettier-ignore
+  expect(downRemedy({ down_reason: 'connection refused', was_up: true }, 'e1')).toBe('start e1');
+});
+
+it('warns of waits for which the scheduler itself makes way, with what helps', () => {
+  const told = (longest: number, waiting_for: object, ...states: string[]) => {
+    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: ['m'], in_flight: 0, text: `Is ${state}.` })); // prettier-ignore
+    return statusWith({ engines, queue: { waiting: 9, background: 0, longest_wait_seconds: longest, waiting_for } });
+  };
+  expect(told(119, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
+  expect(told(121, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
+  expect(told(121, { kv: 9 }, 'up').helps).toContain('maitred sim tells how many');
+  // The remedy of one that is down is told with it.
+  expect(told(121, { kv: 9 }, 'up', 'down').helps).toMatch(/^What helps: restart or start e1, or correct the url\. Also: more engines, or fewer calls;/); // prettier-ignore
+  const atOnce = { ...PARTS, config: { ...PARTS.config, admission: { reserveMs: 0 } } };
+  const queue = { waiting: 1, background: 0, longest_wait_seconds: 29, waiting_for: { kv: 1 } };
+  expect(statusOf(atOnce as never, { ...CALM, queue } as never).level).toBe('good');
+  // An engine is on probation for a moment, and not fully up.
+  const back = told(9, { kv: 8, probation: 1 }, 'up', 'probation');
+  expect([back.level, back.text]).toEqual(['good', expect.stringMatching(/^1 of 2 engines up, 1 on probation\. 9 calls wait/)]); // prettier-ignore
+  expect(told(9, { resting: 9 }, 'up')).toMatchObject({ level: 'warn', title: 'waits for an engine that reported no room', helps: 'What helps: more engines; such a rest takes seconds.' }); // prettier-ignore
+});
