@@ -50,7 +50,7 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
     const next = HARDER[axis](value, isBorne ? 2 : 1 / 2);
     // More engines do not tell more of so few programs, nor do they help much where no call waits.
     const isVain = axis === 'engines' && (state === 'unknown' || (!isBorne && runs.every(isUnloaded)));
-    if (isVain || (!isBorne && borne !== undefined) || next === value || next === borne || next > LOAD_MAX) break;
+    if (isVain || (!isBorne && borne !== undefined) || next === value || next === borne || next > Math.min(LOAD_MAX, axis === 'concurrency' ? PROGRAMS_MAX : Infinity)) break; // prettier-ignore
     value = next;
   }
   const begin = borne ?? value;

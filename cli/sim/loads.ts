@@ -19,6 +19,8 @@ export interface SimVerdict extends PlaceVerdict {
 export const PROGRAMS_MAX = 2000;
 /** Programs for each one at a time from which on the beginning and the end of a run hardly count. */
 export const STEADY = 25;
+/** Seeds that may tell a large difference. */
+const SEEDS_FIRST = 4;
 /** Share of these that is as good. */
 const NEARLY = 0.9;
 /** A ratio of times below which more programs would not turn it. */
@@ -67,11 +69,14 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   if (plan.searched === 'concurrency' && from < 0 && verdicts.every(({ enough }) => enough === undefined))
     return `Up to ${loads.at(-1)} at a time, nothing is better; ${more(plan)}`;
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
-  const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : Math.max(PAIRS_LAST, enough))));
+  const steady = steadyOf(plan, runs);
+  // Of programs a number at a time, few seeds tell a large difference.
+  const isFirst = steady?.isLarge === true && plan.seeds.length === 1;
+  const least = isFirst ? SEEDS_FIRST : PAIRS_LAST;
+  const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : isFirst ? least : Math.max(least, enough)))); // prettier-ignore
   const variants = plan.searched === undefined ? plan.variants.length : VALUES_MAX * choicesOf(plan);
   const count = Math.min(wanted, Math.floor(RUNS_MAX / variants));
-  const steady = steadyOf(plan, runs);
-  const longer = steady === undefined ? '' : ` --programs ${steady.programs}`;
+  const longer = steady === undefined || isFirst ? '' : ` --programs ${steady.programs}`;
   if (!plan.isExact && count > plan.seeds.length) {
     const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
     return `Too few seeds${longer === '' ? '' : ' and programs'} to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with --seed 1..${count}${longer}.`; // prettier-ignore

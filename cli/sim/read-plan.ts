@@ -52,9 +52,9 @@ export async function readPlan(
   const { rate, concurrency } = first;
   const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
   if (searched === 'engines' && arrivals.type !== 'open') command.error('--engines auto needs a --rate, which that many sustain'); // prettier-ignore
-  if (searched !== undefined && searched !== 'concurrency' && (flags.programs ?? Infinity) < KEEPS_UP_PROGRAMS_MIN)
+  if (searched !== undefined && (flags.programs ?? Infinity) < KEEPS_UP_PROGRAMS_MIN)
     command.error(
-      `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer cannot tell what is sustained`,
+      `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer tell nothing of a load that lasts`,
     );
   const slos = flags.slo.map((text) => readSlo(command, text, 0, new Gathering(0).measures()));
   const around = axesOf(lists).filter((axis) => !isChoice(axis));
@@ -71,6 +71,8 @@ export async function readPlan(
   if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
     command.error(`${flagOf(vain)}: its values are all the same under pass-through, which schedules nothing`);
   for (const text of vainOf(flags, lists, programs)) complain(text);
+  if (source.type === 'trace' && source.format === 'event-log' && !(flags.config ?? flags.engines ?? flags.kvTokens))
+    complain(`${source.file}: only its programs are taken: --config, or --engines and --kv-tokens, tell the engines`);
   const variants = combinationsOf(lists).map((values) => variantOf(command, flags, source, values));
   if (lists.balancer.length > 1 && searched !== 'engines' && variants.every(({ engines }) => engines === 1))
     command.error('--balancer: its values are all the same on one engine: set --engines');

@@ -84,7 +84,7 @@ export function moreOf(ratio: Ratio, margin: number, repeated: string): { count:
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
   const isNear = Math.abs(Math.log(ratio.ratio ?? NaN)) <= -Math.log(1 - margin);
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;
-  return { count: undefined, text: isWide ? ': too uneven for any verdict' : isNear ? ': treat them as equal' : isSome ? ', about the margin' : '' }; // prettier-ignore
+  return { count: undefined, text: isWide || !(isNear || isSome) ? ': too uneven for any verdict' : isNear ? ': treat them as equal' : ', about the margin' }; // prettier-ignore
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

@@ -43,9 +43,10 @@ export function breakEvenOf(
   const isAll = verdicts.length === loads;
   const isLast = from === verdicts.length - 1;
   const burst = verdicts.slice(from, from + 1).some(isBurst) ? `; at ${place} ${only}` : ''; // prettier-ignore
-  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `from ${place} on`}${burst}`); // prettier-ignore
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
-  return say(`pays ${isLast ? 'at' : `from ${place.replace(UNIT, '')} to`} ${last}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore
+  const upTo = `from ${place.replace(UNIT, '')} to ${last}`;
+  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `${upTo}, the most that was tried`}${burst}`); // prettier-ignore
+  return say(`pays ${isLast ? `at ${last}` : upTo}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore
 }
 
 const NAMED_MAX = 3;

@@ -69,7 +69,7 @@ function programsText(change: Change, margin: number): string {
   const chance =
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
-  const more = verdict === 'unsure' ? moreOf(mean, margin, 'runs').text : '';
+  const more = verdict === 'unsure' ? moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text : '';
   // Short programs can gain much that the mean, of a few long ones, does not show.
   const isMiddle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN;
   const others = [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin)];

@@ -75,6 +75,7 @@ it('asks for a longer run of a number at a time where a difference is small, or 
   const among = (lists: object) => recommend(...Object.values(madeUp({ ...lists, policy: BOTH }, { programs: 1000 }, (at) => ({ program_seconds: spread(at % 2 === 0 ? 10 : 10.1) }))) as Parameters<typeof recommend>)!.sentence; // prettier-ignore
   expect(among({ concurrency: [94], conditions: ['none', 'production'] })).toMatch(/^Few programs, .*: run again with --programs 2000\.\n/); // prettier-ignore
   expect(among({ concurrency: [8, 48] })).toContain('--programs 1200.');
+  expect(told(5, 100, [1])).toMatch(/^Too few seeds to tell whether .*: run again with --seed 1\.\.4\.$/);
   // One seed tells nothing, so one command asks for more of both.
   expect(told(10.1, 100, [1])).toBe('Too few seeds and programs to tell whether anything is better than pass-through: run again with --seed 1..16 --programs 200.'); // prettier-ignore
 });

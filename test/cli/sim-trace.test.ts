@@ -46,6 +46,14 @@ describe('maitred sim --trace', () => {
     expect(document.runs[0]!.programs).toBe(2);
   });
 
+  it('says of an event log that it tells no engines, unless they are told', async () => {
+    const told = async (...flags: string[]) => (await json('--trace', 'test/fixtures/event-logs/10/gateways.jsonl.gz', '--rate', '1', '--programs', '5', '--policy', 'plas', ...flags)).errors.join(); // prettier-ignore
+    expect(await told()).toMatch(
+      /: only its programs are taken: --config, or --engines and --kv-tokens, tell the engines$/,
+    );
+    expect(await told('--engines', '2')).toBe('');
+  });
+
   it('fails on a recording that is cut short, after what there was of it', async () => {
     const whole = gzipSync(Array.from({ length: 3000 }, (_, index) => recorded(`p${index}`)).join(''), { level: 0 });
     const file = fileOf('a.jsonl.gz', whole.subarray(0, -9000));

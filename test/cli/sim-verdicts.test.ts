@@ -80,7 +80,7 @@ describe('the verdict over several loads', () => {
     };
     const { sentence } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 400, 200, 90]], later); // prettier-ignore
     expect(sentence.split('\n').filter((line) => line.includes('first token'))).toEqual([
-      'plas pays from 0.2 a second on. Its price is highest at 0.4 a second: first token p99 4.0x slower (10 -> 40 s).',
+      'plas pays from 0.2 to 0.4 a second, the most that was tried. Its price is highest at 0.4 a second: first token p99 4.0x slower (10 -> 40 s).',
       expect.stringMatching(/0\.70\); first token p99 1\.5x slower \(10 -> 15 s\)\.$/),
       expect.stringMatching(/0\.50\); first token p99 4\.0x slower \(10 -> 40 s\)\.$/),
     ]);
