@@ -1,5 +1,5 @@
 import { breakEvenOf } from '../../lab/index.js';
-import { keepsUp, tooFewText } from '../../loadtest/report/index.js';
+import { keepsUp, repeatText, runsOf, tooFewText } from '../../loadtest/report/index.js';
 import { isOpen, isOverloaded, isTold, type Played, rises } from './verdict.js';
 
 /**
@@ -18,9 +18,14 @@ export function conclusionOf(played: readonly Played[]): string[] {
     const told = from === 0 ? 'none of these loads' : `${from === -1 ? 'all ' : counsel.length > 0 ? 'at least ' : ''}${upTo}`; // prettier-ignore
     return [...(isAsked ? [`Sustained: ${told}.${next}`] : []), ...counsel];
   }
-  const served = played.filter((each) => each.document.targets.some(keepsUp)).map(({ verdict }) => verdict);
+  const kept = played.filter((each) => each.document.targets.some(keepsUp));
+  if (kept.length === 0)
+    return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
+  const served = kept.map(({ verdict }) => verdict);
   const nameOf = (choice: number) => document.targets[choice]?.name ?? '';
   const { choice, sentence } = breakEvenOf(served, nameOf, rising ? played.length : undefined);
+  const unsure = choice === 0 ? kept.filter(({ verdict }) => verdict.enough !== undefined) : [];
+  if (unsure.length > 0 && counsel.length === 0) return [sentence, tooFewRunsText(unsure)];
   // Below the lowest load less waits, and what loses here would lose there.
   const isOpenYet = choice === 0 && from !== 0 && served.every(({ losses }) => losses.length === 0);
   return [`${sentence}${isOpenYet ? next : ''}`, ...counsel];
@@ -34,10 +39,20 @@ function counselOf(played: readonly Played[], rising: boolean): string[] {
   return open.length === 0 ? [] : [tooFewText(open.map(({ document }) => document))];
 }
 
+/** Asks for the runs that would tell where two targets seem to differ. */
+function tooFewRunsText(unsure: readonly Played[]): string {
+  const had = Math.max(...unsure.map(({ document }) => document.runs));
+  const runs = Math.max(...unsure.map(({ document: { targets }, verdict }) => had > 1 ? (verdict.enough ?? 1) : runsOf(targets))); // prettier-ignore
+  const seconds = unsure.reduce((sum, { document }) => sum + (runs * document.elapsed_seconds) / document.runs, 0);
+  return `${had > 1 ? 'Too few runs to' : 'One run cannot'} tell which is better: run again with ${flagOf(unsure)} ${unsure.map(({ load }) => load.value).join(',')}${repeatText(runs)}: about ${Math.ceil(seconds / 60)} min.`;
+}
+
 /** How far beyond the loads that were tried to look on. */
 const BEYOND = 4;
 /** How far apart to look between those that were tried. */
 const FAR = 1.5;
+
+const flagOf = (played: readonly Played[]): string => (played.every(({ load }) => isOpen(load)) ? '--rate' : '--concurrency'); // prettier-ignore
 
 /** The loads between which to look on: around the first that is not sustained, or above all. */
 function nextOf(played: readonly Played[], from: number): string {
@@ -45,7 +60,8 @@ function nextOf(played: readonly Played[], from: number): string {
   const at = from === -1 ? played.length : from;
   const [low = 0, high = 0] = [(values[0] ?? 0) / BEYOND, ...values, BEYOND * (values.at(-1) ?? 0)].slice(at);
   if (high <= FAR * low || played[at]?.document.targets.some(({ completed }) => completed === 0)) return '';
+  const repeat = repeatText(Math.max(...played.map(({ document: { targets } }) => runsOf(targets))));
   const isRate = played.every(({ load }) => isOpen(load));
   const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore
-  return last - first > Number(!isRate) ? ` Try --${isRate ? 'rate' : 'concurrency'} ${first}..${last}.` : '';
+  return last - first > Number(!isRate) ? ` Try ${flagOf(played)} ${first}..${last}${repeat}.` : '';
 }

@@ -15,7 +15,7 @@ import type { LoadDocument } from './document.js';
 import { isLossy, type Compared } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
 import { cachedShare, isSlowed, keepsUp, moreToTell, programsToTell, type TargetReport } from './target.js';
-import { arrivingMs, ERROR_CLASSES } from '../load.js';
+import { arrivingMs, ERROR_CLASSES, RUNS } from '../load.js';
 
 /** Parts of a document that its summary reads. */
 export type Summarized = Omit<
@@ -68,15 +68,19 @@ function headOf({ targets }: Summarized): string[] {
   });
 }
 
+/** As many runs as there were, and enough to compare two targets. */
+export const runsOf = (targets: Targets): number => Math.max(targets.length > 1 ? RUNS : 1, ...targets.map(({ by_run }) => by_run.length)); // prettier-ignore
+export const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
+
 /** Asks for the programs that would tell whether these rates can be sustained, and says how long that takes. */
 export function tooFewText(documents: readonly Pick<LoadDocument, 'targets' | 'settings'>[]): string {
   const maxPrograms = Math.max(...documents.map(({ targets }) => programsToTell(targets)));
-  const { duration_seconds: duration, speed, repeat } = documents[0]?.settings ?? {};
+  const { settings: { duration_seconds: duration, speed } = {}, targets = [] } = documents[0] ?? {};
   const rates = documents.map(({ settings }) => Number(settings['rate_per_second']));
-  const longer = { maxPrograms, timeScale: Number(speed ?? 1), durationMs: Infinity, runs: typeof repeat === 'number' ? repeat : undefined, targets: documents[0]?.targets ?? [] }; // prettier-ignore
+  const longer = { maxPrograms, timeScale: Number(speed ?? 1), durationMs: Infinity, runs: runsOf(targets), targets };
   const minutes = Math.ceil(rates.reduce((ms, rate) => ms + arrivingMs(rate, longer), 0) / 60_000);
   const named = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(rates.map(String));
-  return `Too few programs to tell whether ${named} a second can be sustained: run again with --rate ${rates.join(',')} --programs ${maxPrograms}${typeof duration === 'number' ? ', and no --duration' : ''}: about ${minutes} min.`;
+  return `Too few programs to tell whether ${named} a second can be sustained: run again with --rate ${rates.join(',')} --programs ${maxPrograms}${repeatText(longer.runs)}${typeof duration === 'number' ? ', and no --duration' : ''}: about ${minutes} min.`;
 }
 
 const PASS_THROUGH: PolicyName = 'pass-through';

@@ -22,6 +22,7 @@ interface Made {
   /** How long programs arrived; one alone takes 4 s. */
   readonly lasted?: number;
   readonly slowdown?: number;
+  readonly runs?: number;
 }
 
 /** The document of a load of targets that take these seconds for a program. */
@@ -36,6 +37,7 @@ function documentOf({
   lost = 0,
   lasted = 100,
   slowdown = 1.1,
+  runs = seconds.length > 1 ? 3 : 1,
 }: Made): LoadDocument {
   // prettier-ignore
   const [a = 0, b] = seconds;
@@ -52,15 +54,24 @@ function documentOf({
     ...{ programs_per_second: 1.5, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
     ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), seconds_per_token: spread(each) }, // prettier-ignore
     ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
-    by_run: [{}, {}, {}],
+    by_run: Array.from({ length: runs }, () => ({})),
     by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4, programs) } },
   }));
-  const mean = b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].map((noise) => [a * noise, b * noise]));
+  const mean =
+    b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].slice(0, runs).map((noise) => [a * noise, b * noise]));
   const later = { ratio: 3, low: 3, high: 3 };
   const ab =
     mean === undefined ? null : { program_seconds: { mean, p50: mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
   const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore
-  return { complete, runs: 3, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
+  return {
+    complete,
+    runs,
+    elapsed_seconds: 100,
+    warnings: ['Slow: by 1 ms.'],
+    targets,
+    ab,
+    slo,
+  } as unknown as LoadDocument;
 }
 
 /** What loads of 1, 2, 3 ... programs a second print. */
@@ -117,8 +128,8 @@ describe('a sweep of one target', () => {
   });
 
   it('gives one counsel, which suffices for every load of which nobody can tell', async () => {
-    const short = { seconds: [5], programs: 90, lasted: 8.6 };
-    const { lines } = await printed({ seconds: [5], lasted: 21 }, short, { ...short, lasted: 6 }, { seconds: [5], programs: 60, slowdown: 2, lasted: 30 }); // prettier-ignore
+    const short = { seconds: [5], programs: 90, lasted: 8.6, runs: 3 };
+    const { lines } = await printed({ seconds: [5], lasted: 21 }, short, { ...short, lasted: 6 }, { seconds: [5], programs: 60, slowdown: 2, lasted: 30, runs: 3 }); // prettier-ignore
     const told = 'programs 5 s on average, max 5; first token p50 5 s, max 5.';
     expect(lines.slice(2, 8)).toEqual([
       `At 1 a second: kept up; ${told}`,
@@ -126,7 +137,7 @@ describe('a sweep of one target', () => {
       `At 3 a second: too few programs to tell: they arrived for 6 s, and one alone takes 4 s; ${told}`,
       `At 4 a second: too few programs to tell: they arrived for 30 s, and one takes 5 s under it; ${told}`,
       'Sustained: at least up to 1 a second.',
-      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: run again with --rate 2,3,4 --programs 130: about 2 min.',
+      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: run again with --rate 2,3,4 --programs 130 --repeat 3: about 4 min.',
     ]);
     expect(lines.join('\n').match(/--programs/g)).toHaveLength(1);
     // Obeyed: three runs of 130 programs arrive for 6 s * 390 / 90, above five times 4 s.
@@ -199,10 +210,32 @@ describe('a sweep of two targets', () => {
 
   it('says how long it takes if that is long, and which loads to try where nothing is better', async () => {
     const same = { seconds: [2, 2] };
-    expect((await printed(same, same)).lines).toContain('Keep A: nothing is significantly better. Try --rate 2..8.');
+    expect((await printed(same, same)).lines).toContain(
+      'Keep A: nothing is significantly better. Try --rate 2..8 --repeat 3.',
+    );
     expect((await printed(same, same)).errors).toBe('These 2 loads take about 3 min.\n');
     expect((await printed({ seconds: [2] }, { seconds: [2] })).errors).toBe('');
-    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Try --rate 1..2.'); // prettier-ignore
+    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Try --rate 1..2 --repeat 3.'); // prettier-ignore
+  });
+
+  it('asks for further runs where one cannot tell, and for lower loads where neither keeps up', async () => {
+    const once = { seconds: [2, 1], runs: 1 };
+    const over = { ...once, grew: [true, true] };
+    const last = async (...made: readonly Made[]) => {
+      const { lines } = await printed(...made);
+      return lines.slice(2 + made.length, lines.indexOf('', 2));
+    };
+    expect(await last(once, once, over)).toEqual([
+      'These runs cannot tell whether anything is better than A.',
+      'One run cannot tell which is better: run again with --rate 1,2 --repeat 3: about 10 min.',
+    ]);
+    expect(await last({ ...once, lasted: 6 }, over)).toEqual([
+      'These runs cannot tell whether anything is better than A.',
+      'Too few programs to tell whether 1 a second can be sustained: run again with --rate 1 --programs 340 --repeat 3: about 9 min.',
+    ]);
+    expect(await last(over, over)).toEqual([
+      'Neither target keeps up with any of these loads, so they cannot tell which is better. Try --rate 0.25..1 --repeat 3.',
+    ]);
   });
 
   it('says where the second loses most, where it is nowhere faster', async () => {
