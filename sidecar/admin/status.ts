@@ -98,12 +98,13 @@ export function statusOf(
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
+  const troubleIn = (engine: Engine) => `${engine.id} ${troubleOf(engine, config.timeouts)}`;
   const unordered = [
     ...said('gateway', 'warn', 'draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
-    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleInWords(engine, config.timeouts)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
+    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleIn(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
     ...inState('up', 'probation').filter((engine) => isFailing(engine) && isRecent(engine.failures?.last_at ?? 0)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
-    ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map((engine) => troubleInWords(engine, config.timeouts))),
+    ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleIn)),
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
       : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${idsOf(away).join(' or ')}` : '')),
@@ -210,10 +211,7 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
 
 type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
 
-/** `gpu-1 has been down for 9 s (connection refused); probed again in 6 s.` */
-const troubleInWords = (engine: Engine, times: Times): string => `${engine.id} ${troubleOf(engine, times)}`;
-
-/** Its failures only where they are many: a few have nothing to do with where it stands. */
+/** `has been down for 9 s (connection refused).` Its failures only where they are many: a few are none of its state. */
 export function troubleOf(engine: Engine, times: Times): string {
   const text = engineInWords(isFailing(engine) ? engine : { ...engine, failures: null }, times);
   return text.charAt(0).toLowerCase() + text.slice(1);

@@ -146,7 +146,7 @@ it('says of a call that may leave its home that the others have no room yet, and
   const engines = [WAIT, { ...WAIT, engine: 'f' }];
   const leaving = told({ call: { engine: 'e', mayLeave: true }, waiting: { engines } });
   expect(leaving).toContain(
-    '\nIt has waited so long for e that any engine may take it; no other can yet: f (KV cache: ',
+    '\nIt has waited so long for e that any engine may take it; these cannot yet: f (KV cache: ',
   );
   expect(leaving).not.toContain('No other engine');
   expect(told({ call: { engine: undefined, mayLeave: true }, waiting: { engines } })).toContain(
