@@ -46,7 +46,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   }
   tell(slosOf(played));
   if (documents.length > 0) {
-    const complete = played.length === loads.length;
+    const complete = played.length === loads.length && fault === undefined;
     const textOf = (width: number) => textFor(first, documents, played, complete, width);
     await writeReport(first.report, textOf, { version: 1, complete, loads: documents });
   }

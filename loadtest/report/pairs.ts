@@ -119,11 +119,10 @@ export const isLossy = ({ programs, failed }: Pick<TargetReport, 'programs' | 'f
   failed > FAILED_SHARE_MAX * programs;
 
 /** Why what is left of a target's programs stands for nothing. */
-function lossOf(target: TargetReport): string[] {
-  const { name, programs, failed, gone_after_seconds: gone } = target;
-  const where = typeof gone === 'number' ? `${name}, which went away ${number(gone)} s after the beginning` : name;
-  return isLossy(target) ? [`${integer(failed)} of ${counted(programs, 'program')} failed at ${where}`] : []; // prettier-ignore
-}
+const lossOf = (target: TargetReport): string[] => (isLossy(target) ? [failedText(target, target.name)] : []);
+
+export const failedText = ({ programs, failed, gone_after_seconds: gone }: TargetReport, where: string): string =>
+  `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${typeof gone === 'number' ? `, which went away ${number(gone)} s after the beginning` : ''}`;
 
 /** Of each pair of runs, the second over the first. */
 function ratiosOf(pairs: readonly (readonly [Distribution, Distribution])[]): Ratios {

@@ -12,7 +12,7 @@ import {
 import type { PolicyName } from '../../src/index.js';
 import { counted, integer, leftAligned, number, percent } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
-import { isLossy, type Compared } from './pairs.js';
+import { failedText, isLossy, type Compared } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
 import { cachedShare, isSlowed, keepsUp, moreToTell, programsToTell, type TargetReport } from './target.js';
 import { arrivingMs, ERROR_CLASSES, RUNS } from '../load.js';
@@ -44,14 +44,13 @@ export function summaryOf(document: Summarized, width: number): string {
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }
 
-function outcomeOf({ program_seconds: program, slowdown, programs, failed }: TargetReport): string[] {
+function outcomeOf(target: TargetReport): string[] {
+  const { program_seconds: program, slowdown, failed, url } = target;
   const [{ mean }, tail] = [program, tailOf([program])];
+  const lost = failed === 0 ? '' : failedText(target, url);
+  if (mean === null) return lost === '' ? [] : [`${lost}.`];
   const slowed = slowdown.mean === null ? '' : `, ${number(slowdown.mean)} times as long as alone`;
-  return mean === null
-    ? []
-    : [
-        `${failed === 0 ? 'Programs' : `${integer(failed)} of ${counted(programs, 'program')} failed; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`,
-      ];
+  return [`${lost === '' ? 'Programs' : `${lost}; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`]; // prettier-ignore
 }
 
 /** The programs that ended before a stop tend to be the short ones. */
@@ -90,8 +89,9 @@ export function adviceOf({ targets, settings, complete }: Summarized): string[] 
   const { arrivals, concurrency } = settings;
   const rate = Number(settings['rate_per_second']) || undefined;
   const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && moreToTell(target) !== undefined); // prettier-ignore
-  // A higher load would tell no more.
-  if (rate !== undefined && isShort) return [tooFewText([{ targets, settings }])];
+  // No other load would tell more.
+  if (targets.some(({ gone_after_seconds: gone }) => typeof gone === 'number')) return [];
+  if (rate !== undefined && complete && isShort) return [tooFewText([{ targets, settings }])];
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second } = target;
     if (rate !== undefined && complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} programs a second.`]; // prettier-ignore

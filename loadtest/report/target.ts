@@ -116,8 +116,8 @@ export class Target {
     this.#measures.programEnded(program);
     const run = this.#run(program.run);
     run.backlog.programEnded(program);
-    addKnown(this.#samples.alone, program.aloneMs / 1000);
     if (program.outcome !== 'completed') return;
+    addKnown(this.#samples.alone, program.aloneMs / 1000);
     run.program.add((program.endedMs - program.arrivedMs) / 1000);
     addKnown(this.#samples.queue, program.queueMs / 1000);
     addKnown(this.#samples.engine, program.engineMs / 1000);

@@ -175,6 +175,8 @@ describe('a sweep of one target', () => {
     const stopped = await printed({ seconds: [2] }, { seconds: [3], complete: false }, { seconds: [4] });
     expect(stopped.documents.map(({ complete }) => complete)).toEqual([true, false]);
     const gone = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
+    const last = await printed({ seconds: [2] }, { seconds: [3], gone: true });
+    for (const { lines } of [gone, last]) expect(lines).toContain('Stopped before all loads were measured.');
     expect(gone.documents).toEqual(new Error('At 2 a second: http://127.0.0.1:8000 went away'));
     expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
   });

@@ -6,7 +6,7 @@ import { adviceOf as advice } from '../../../loadtest/report/summary.js';
 import { isOverload } from '../../../loadtest/report/target.js';
 import { folderOf } from '../../support/folder.js';
 import { fieldsTold, readText } from '../../support/tree.js';
-import { call, options, playRun, summary, Written } from './made-up.js';
+import { call, options, playRun, program, summary, Written } from './made-up.js';
 
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
 const FACTS = BOTH.map((url) => ({
@@ -77,8 +77,8 @@ describe('the summary', () => {
 
   it.each([
     [5, 'max', 'Programs'],
-    [20, 'max', '2 of 20 programs failed; the others'],
-    [150, 'p99', '6 of 150 programs failed; the others'],
+    [20, 'max', `2 of 20 programs failed at ${BOTH[0]}; the others`],
+    [150, 'p99', `6 of 150 programs failed at ${BOTH[0]}; the others`],
   ])('of %d programs names their %s, after those that failed', (programs, tail, begin) => {
     const reporter = makeReporter(options({}));
     playRun(reporter, { programs, targets: 1 });
@@ -94,6 +94,20 @@ describe('the summary', () => {
     const [a, b] = targets;
     const text = summaryOf({ ...rest, targets: [a!, { ...b!, failed: 3, completed: 17 }] }, 120);
     expect(text).toMatch(/^A +\d.*\nB, only 17 of 20 +\d/m);
+  });
+
+  it('says when a single target went away, of whose failed programs no figure is, and asks for no other load', () => {
+    const reporter = makeReporter(options({}));
+    playRun(reporter, { programs: 150, targets: 1 });
+    reporter.programEnded(program({ index: 150, aloneMs: 0, outcome: 'unreachable' }));
+    const document = reporter.report(summary({ targets: [{ ...FACTS[0]!, goneMs: 7000 }] }));
+    const slow = { ...document.targets[0]!, queue_grew: null, arrivals_seconds: 8, alone_seconds: 12 };
+    expect(summaryOf(document, 120)).toMatch(/^7 of 151 programs failed at \S+, which went away 7 s after the beginning; the others took/); // prettier-ignore
+    expect(document.targets[0]!.alone_seconds).toBe(12);
+    expect(advice({ ...document, targets: [slow] })).toEqual([]);
+    const stayed = { ...slow, gone_after_seconds: null };
+    expect(advice({ ...document, targets: [stayed] })).toEqual([expect.stringContaining('Too few programs')]);
+    expect(advice({ ...document, complete: false, targets: [stayed] })).toEqual([]);
   });
 });
 
