@@ -27,7 +27,16 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
     if (!flags.quiet && !warned.has(warning)) complain(`warning: ${warning}`);
     warned.add(warning);
   };
-  const play = (load: Load, signal: AbortSignal) => playOne(load, warn, signal);
+  let { baseline } = first.options;
+  const play = async ({ report, options }: Load, signal: AbortSignal) => {
+    const reporter = makeReporter(report);
+    const onProgress = (progress: LoadProgress) => reporter.progress(progress);
+    const playing = runLoad({ ...options, baseline, onProgress, onWarning: warn }, reporter, signal);
+    const played = await playing.catch(unusable(options.apiKey));
+    // One base of slowdowns for all loads.
+    baseline = played.targets[0]?.alone ?? baseline;
+    return reporter.report(played);
+  };
   const early = new Interrupted('stopped before the first program was sent');
   const documents = await stoppable((signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)), early); // prettier-ignore
   const stopped = documents.find(({ complete }) => !complete);
@@ -44,13 +53,6 @@ async function single(load: Load, play: Play, signal: AbortSignal): Promise<Load
   const more = moreIn(load.report).map((line) => `\n${line}\n`).join(''); // prettier-ignore
   await writeReport(load.report, (width) => `${load.title}\n\n${summaryOf(document, width)}${more}`, document);
   return [document];
-}
-
-async function playOne(load: Load, onWarning: (warning: string) => void, signal: AbortSignal): Promise<LoadDocument> {
-  const reporter = makeReporter(load.report);
-  const onProgress = (progress: LoadProgress) => reporter.progress(progress);
-  const played = runLoad({ ...load.options, onProgress, onWarning }, reporter, signal);
-  return reporter.report(await played.catch(unusable(load.options.apiKey)));
 }
 
 /** Turns a target that cannot be used into an error of usage, without the key, which a target may echo. */

@@ -37,7 +37,8 @@ export interface LoadOptions {
   readonly ownsTargets: boolean;
   /** An engine behind each target, to be asked before the run in its place: a gateway would count these calls. */
   readonly measuredAt?: readonly string[];
-  readonly baseline: 'estimate' | 'none';
+  /** Where times alone are from: calls before the run, nothing, or those before another one. */
+  readonly baseline: 'estimate' | 'none' | AloneSpeed;
   /** Receives one sentence for each limitation of the run, before the first program is sent. */
   readonly onWarning?: ((warning: string) => void) | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;

@@ -70,7 +70,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
     },
   };
   const calibration = await calibrate(prober, maxModelLen);
-  const alone = options.baseline === 'none' ? undefined : await measureAlone(prober, calibration, maxModelLen);
+  const alone = options.baseline === 'estimate' ? await measureAlone(prober, calibration, maxModelLen) : undefined;
   if (program !== undefined)
     await target.json('POST', `/programs/${program}/end`, {}, limit(signal, timeoutMs)).catch(() => undefined);
   return {

@@ -18,18 +18,19 @@ const PROGRESS_MS = 200;
 export async function runLoad(options: LoadOptions, observer: LoadObserver, signal: AbortSignal) {
   const opened: Target[] = [];
   try {
-    const { targets: urls, measuredAt = [] } = options;
+    const { targets: urls, measuredAt = [], baseline } = options;
     for (const url of [...urls, ...measuredAt]) opened.push(await Target.open(url, options));
     const targets = opened.slice(0, urls.length);
     const looks: Readiness[] = [];
     for (const target of opened.slice(-urls.length)) looks.push(await preflight(target, options, signal));
-    const alone = baselineOf(looks.map(({ facts }) => facts.alone));
+    const alone = typeof baseline === 'object' ? baseline : baselineOf(looks.map(({ facts }) => facts.alone));
     const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
     const watches = await Promise.all(targets.map((target, at) => watch(target, looks[at]?.facts.policy)));
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
     const { onWarning } = options;
     if (onWarning !== undefined)
       for (const warning of [
+        targets[0]?.url === targets[1]?.url ? `Both targets are ${targets[0]?.url}: they compete for it.` : undefined,
         ...ready.map(({ facts }) => speedWarning(facts, options.timeScale)),
         fitting.foresee(options.programs(0), options.maxPrograms),
       ])

@@ -69,7 +69,18 @@ describe('maitred load', () => {
 
   it('tries several loads, with a verdict for each, and texts of its own', async () => {
     const [one, other] = [await engine(), await engine()];
-    const args = ['--target', one.url, '--target', other.url, ...CHAT, '--rate', '900', '--repeat', '1', '--quiet'];
+    const args = [
+      '--target',
+      one.url,
+      '--target',
+      other.url,
+      ...CHAT.slice(0, -1),
+      '--rate',
+      '900',
+      '--repeat',
+      '1',
+      '--quiet',
+    ];
     const { code, out, errors } = await load([...args, '--json', '-']);
     expect(code).toBe(0);
     expect(errors.split('\n').filter((line) => line.startsWith('At '))).toEqual([
@@ -79,7 +90,11 @@ describe('maitred load', () => {
       expect.stringMatching(/^At 900 a second: no certain difference/),
     ]);
     const first = { settings: { rate_per_second: 500 }, targets: [{ programs: 4 }, { programs: 4 }] };
-    expect(JSON.parse(out)).toMatchObject({ complete: true, loads: [first, { settings: { rate_per_second: 900 } }] });
+    const document = JSON.parse(out) as { loads: readonly { targets: readonly { alone_seconds: number }[] }[] };
+    expect(document).toMatchObject({ complete: true, loads: [first, { settings: { rate_per_second: 900 } }] });
+    // Of the same programs, by one measurement.
+    const alone = document.loads.flatMap(({ targets }) => targets.map((each) => each.alone_seconds.toFixed(6)));
+    expect(new Set(alone).size).toBe(1);
   });
 
   it('compares two documents by their files, and refuses what is none', async () => {

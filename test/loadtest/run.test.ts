@@ -142,6 +142,14 @@ describe('arrivals', () => {
   });
 });
 
+it('two targets that are one server compete, of which a warning tells', async () => {
+  const { url } = await engine();
+  const warnings: string[] = [];
+  const onWarning = (warning: string) => void warnings.push(warning);
+  await load({ targets: [url, `${url}/v1/`], programs: () => singles(1), runs: 1, timeScale: 2000, onWarning });
+  expect(warnings).toEqual([`Both targets are ${url}: they compete for it.`]);
+});
+
 describe('the speed of a run', () => {
   it.each([
     [2000, []],

@@ -70,7 +70,7 @@ describe('an objective', () => {
     ['__proto__.x < 1', 'no metric'],
     ['program_second.p99 < 1', 'no metric'],
     ['by_size.4.programs < 1', 'no metric'],
-    ['B.programs < 1', 'no metric'],
+    ['B.programs < 1', 'there is no target B'],
     ['ab.pairs > 1', 'no metric'],
     ['url < 1', 'no metric'],
     ['A < 1', 'no metric'],
