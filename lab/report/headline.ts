@@ -61,8 +61,8 @@ export function headline(change: Change, margin = MARGIN): string {
 }
 
 function programsText(change: Change, margin: number): string {
-  const { against, programs, single, sustained } = change;
-  const { mean, p50 } = programs;
+  const { against, programs, single, sustained, counts } = change;
+  const { mean, p50, p99 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
     return `no comparison with ${against}: no program completed in both`;
@@ -72,7 +72,13 @@ function programsText(change: Change, margin: number): string {
   const more = verdict === 'unsure' ? moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text : '';
   // Short programs can gain much that the mean, of a few long ones, does not show.
   const isMiddle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN;
-  const others = [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin)];
+  // A tail that is not told goes the way of the mean; of few programs it is chance.
+  const [tail, isTold] = [
+    verdictOf(p99, margin),
+    verdict !== 'later' && p99.low !== null && counts.programs >= TAIL_MIN,
+  ];
+  const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
+  const others = [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
   return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained?.text ?? ''}`, ...others].join(', '); // prettier-ignore
 }
 
@@ -84,7 +90,8 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
 };
 
 /** Of fewer than 100, the p99 is the slowest. */
-const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');
+const TAIL_MIN = 100;
+const tailName = (count: number): string => (count < TAIL_MIN ? 'slowest' : 'p99');
 
 /** The times of programs other than their mean that are certainly worse; where it is, too, those that are much worse. */
 function slowerOf({ programs: { mean, p50, p99 }, perToken, counts }: Times, margin: number): string[] {

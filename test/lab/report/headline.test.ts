@@ -33,9 +33,19 @@ describe('the sentence of a comparison', () => {
     expect(headline(change(programs(of(0.9), of(1.3))))).toContain('(0.90, 0.90–0.90), p99 30 % slower;');
   });
 
+  it('tells a tail that does not go the way of the mean, unless of few programs', () => {
+    const told = (mean: Ratio, p99: Ratio) => headline(change(programs(mean, p99)));
+    expect(told(of(0.4), of(1.21, 0.81, 1.83))).toContain('(0.40, 0.40–0.40), p99 no certain difference (1.21, 0.81–1.83);'); // prettier-ignore
+    expect(told(of(1), of(0.5))).toContain('(1.00, 1.00–1.00), p99 2.0x faster;');
+    expect(told(of(0.4), of(0.5))).toContain('(0.40, 0.40–0.40); first token');
+    expect(headline(change({ ...programs(of(0.4), of(1)), counts: { programs: 99, calls: 900 } }))).not.toContain('slowest'); // prettier-ignore
+  });
+
   it('knows the median and the time per token that pay', () => {
     const told = (mean: Ratio) => headline(change({ ...programs(mean, of(1), of(1.08)), perToken: of(1.1) }));
-    expect(told(of(0.9))).toContain('(0.90, 0.90–0.90), p50 8 % slower, ms/token 10 % slower; first token');
+    expect(told(of(0.9))).toContain(
+      '(0.90, 0.90–0.90), p50 8 % slower, ms/token 10 % slower, p99 the same; first token',
+    );
     // Of a slower mean it is no news.
     expect(told(of(1.2))).toContain('(1.20, 1.20–1.20); first token');
     expect(headline(change(programs(of(1.1), of(4.7))))).toContain('(1.10, 1.10–1.10), p99 4.7x slower;');
@@ -62,7 +72,7 @@ describe('the sentence of a comparison', () => {
     [of(0.975, 0.8, 1.2), `${UNSURE}, too few seeds to tell (0.97, 0.80–1.20)`],
     [of(1.35, 1.2, 1.5), 'programs 35 % slower than pass-through (1.35, 1.20–1.50)'],
     [of(3, 2, 4), 'programs 3.0x slower than pass-through (3.00, 2.00–4.00)'],
-    [of(0.4, null, null), 'programs 2.5x faster than pass-through (0.40, one seed: may be chance)'],
+    [of(0.4, null, null), 'programs 2.5x faster than pass-through (0.40, one seed: may be chance), p99 the same'],
     [of(1, null, null), 'programs within 2 % of pass-through (1.00, one seed)'],
     [of(null), 'no comparison with pass-through: no program completed in both'],
   ])('claims no more than the interval holds: %o', (mean, words) => {
@@ -71,7 +81,7 @@ describe('the sentence of a comparison', () => {
 
   it('of one run without chance is sure of itself', () => {
     const told = headline(change({ ...programs(of(0.4, null, null)), single: undefined }));
-    expect(told).toContain('than pass-through (0.40);');
+    expect(told).toContain('than pass-through (0.40), p99 the same;');
   });
 
   it('leaves out what nobody measured, and calls the p99 of few calls by its name', () => {
