@@ -12,7 +12,7 @@ import {
   type ProgramSource,
   type SourceFlags,
 } from '../sim/source.js';
-import { placeOf, type Values } from '../sim/axes.js';
+import { placeOf, type Values, valuesText } from '../sim/axes.js';
 import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
@@ -101,14 +101,9 @@ function titleOf(flags: OneLoad, source: ProgramSource, arrivals?: Arrivals): st
 }
 
 function comesHow(arrivals: Arrivals): string {
-  switch (arrivals.type) {
-    case 'open':
-      return `${arrivals.ratePerSecond} programs a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
-    case 'closed':
-      return arrivals.concurrency === 1 ? 'one program at a time' : `${arrivals.concurrency} programs at a time`;
-    case 'trace':
-      return arrivals.speed === 1 ? 'arrivals of the trace' : `arrivals of the trace, ${arrivals.speed} times as fast`;
-  }
+  if (arrivals.type === 'closed') return valuesText({ concurrency: arrivals.concurrency });
+  if (arrivals.type === 'open') return `${valuesText({ rate: arrivals.ratePerSecond })}${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`; // prettier-ignore
+  return arrivals.speed === 1 ? 'arrivals of the trace' : `arrivals of the trace, ${arrivals.speed} times as fast`;
 }
 
 function settingsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, programs: number) {

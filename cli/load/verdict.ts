@@ -39,7 +39,7 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
 /** Whether one target kept up, where loads are rates, and its figures. */
 function singleText(load: Load, document: LoadDocument, overload?: Load): string {
   const [target] = document.targets;
-  const ended = `${number(target?.programs_per_second ?? null)} programs a second ended`;
+  const ended = `${number(target?.programs_per_second ?? null)} a second ended`;
   if (isOverloaded(document)) return `overloaded, ${ended}`;
   if (target === undefined || target.completed === 0) return 'no program completed';
   if (!isOpen(load)) return figuresOf(target);

@@ -16,7 +16,7 @@ export function documentOf(
   summary: LoadSummary,
 ) {
   const reports = targets.map((target, index) => target.report(summary.targets[index]));
-  const ab = pairs?.report(reports, summary.runs, summary.complete) ?? null;
+  const ab = pairs?.report(reports, summary.runs) ?? null;
   return {
     version: 1 as const,
     /** False when it was stopped before its last program had ended. */

@@ -1,5 +1,5 @@
 import { type Distribution, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
-import { RUNS, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
+import type { LoadCallRecord, LoadProgramRecord } from '../load.js';
 import { counted, integer, number } from '../../text/index.js';
 import { cachedShare, type TargetReport } from './target.js';
 
@@ -55,7 +55,7 @@ export class Pairs {
   }
 
   /** @param whole runs that ended by themselves; of a stopped one, rather the short programs are known */
-  report(targets: readonly TargetReport[], whole: number, complete = true) {
+  report(targets: readonly TargetReport[], whole: number) {
     // Without those in which nothing completed.
     const [all, runs] = [this.#runs, this.#runs.slice(0, Math.max(1, whole))].map((each) => Object.values(each)) as [Run[], Run[]]; // prettier-ignore
     const two = ([a, b]: Two) => [a.distribution(), b.distribution()] as const;
@@ -65,19 +65,14 @@ export class Pairs {
       this.margin,
     );
     const { mean } = compared.program_seconds;
-    const isSingle = mean.low === null && mean.ratio !== null;
-    const isTold = compared.outcome.startsWith(NOT_COMPARABLE);
-    const pairs = all.reduce((sum, { programs }) => sum + programs[0].count, 0);
-    const of = whole > 0 ? counted(whole, 'whole run') : `${counted(pairs, 'program')} that ended at both`;
-    const more = !complete ? `The test was cut, and this is of ${of}: let it finish.` : isSingle && compared.runs === 1 ? `Repeat it before you believe it: --repeat ${RUNS}.` : ''; // prettier-ignore
+    const isUnsure = mean.low === null || targets.some(isLossy);
     return {
       ...compared,
       /** Programs that completed at both targets, and those that did not: they are in no ratio of program times. */
-      pairs,
+      pairs: all.reduce((sum, { programs }) => sum + programs[0].count, 0),
       left_out: this.#leftOut + this.#waiting.size,
       margin: this.margin,
-      difference: isSingle || isTold ? DIFFERENCES.unsure : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
-      ...(!isTold && mean.ratio !== null && more !== '' && { outcome: `${compared.outcome} ${more}` }),
+      difference: DIFFERENCES[(isUnsure ? undefined : verdictOf(mean, this.margin)) ?? 'unsure'],
     };
   }
 }
@@ -106,11 +101,9 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
     failed: [a?.failed ?? 0, b?.failed ?? 0],
   } as const;
   const losses = [a, b].flatMap((target) => (target === undefined ? [] : lossOf(target)));
-  const outcome = losses.length === 0 ? headline(change, margin) : `${NOT_COMPARABLE}${losses.join('; ')}.`;
+  const outcome = losses.length === 0 ? headline(change, margin) : `Not comparable: ${losses.join('; ')}.`;
   return { runs: runs.length, program_seconds, ttft_seconds, ttft_p99_seconds, outcome };
 }
-
-const NOT_COMPARABLE = 'Not comparable: ';
 
 /** Share of programs that may fail: above it, those that completed are others than the rest. */
 const FAILED_SHARE_MAX = 0.1;

@@ -55,7 +55,7 @@ function outcomeOf(target: TargetReport): string[] {
 
 /** The programs that ended before a stop tend to be the short ones. */
 const partialOf = ({ elapsed_seconds, programs_unfinished }: Summarized): string =>
-  `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones.`;
+  `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones: let it finish.`;
 
 function headOf({ targets }: Summarized): string[] {
   const names = leftAligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
@@ -85,7 +85,7 @@ export function tooFewText(documents: readonly Pick<LoadDocument, 'targets' | 's
 const PASS_THROUGH: PolicyName = 'pass-through';
 
 /** Questions that the load leaves open, and the load that would answer them. */
-export function adviceOf({ targets, settings, complete }: Summarized): string[] {
+export function adviceOf({ targets, settings, complete, ab }: Summarized): string[] {
   const { arrivals, concurrency } = settings;
   const rate = Number(settings['rate_per_second']) || undefined;
   const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && moreToTell(target) !== undefined); // prettier-ignore
@@ -94,10 +94,10 @@ export function adviceOf({ targets, settings, complete }: Summarized): string[] 
   if (rate !== undefined && complete && isShort) return [tooFewText([{ targets, settings }])];
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second } = target;
-    if (rate !== undefined && complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} programs a second.`]; // prettier-ignore
+    if (rate !== undefined && complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} a second.`]; // prettier-ignore
     if (queue_grew !== true) return [];
     const ended = rate !== undefined && programs_per_second !== null ? number(programs_per_second) : undefined;
-    const evidence = rate === undefined || ended === undefined ? '' : `${number(rate)} programs a second came and ${ended} ended: `; // prettier-ignore
+    const evidence = rate === undefined || ended === undefined ? '' : `${number(rate)} a second came and ${ended} ended: `; // prettier-ignore
     const slower = ended === undefined ? 'a lower --trace-speed' : `--rate below ${ended}`;
     return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${evidence}the queue kept growing, so times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
@@ -109,7 +109,8 @@ export function adviceOf({ targets, settings, complete }: Summarized): string[] 
       ? 'No call waited at the gateway, so its policy changed nothing'
       : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';
     lines.push(`${found}: try ${more}.`);
-  }
+  } else if (complete && ab?.runs === 1 && ab.program_seconds.mean.ratio !== null && !targets.some(isLossy))
+    lines.push(`Repeat it before you believe it:${repeatText(RUNS)}.`);
   return lines;
 }
 

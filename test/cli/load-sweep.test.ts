@@ -104,7 +104,7 @@ describe('a sweep of one target', () => {
       'At 1 a second: kept up; programs 2 s on average, max 2; first token p50 2 s, max 2.',
       'At 2 a second: kept up; programs 3 s on average, max 3; first token p50 3 s, max 3.',
       'At 3 a second: kept up; programs 10 s on average, max 10; first token p50 10 s, max 10.',
-      'At 4 a second: overloaded, 1.5 programs a second ended.',
+      'At 4 a second: overloaded, 1.5 a second ended.',
       'SLO program_seconds.p99 < 9: met at 1 (2) and 2 (3) a second; missed at 3 (10) and 4 (40) a second.',
       'Sustained: up to 2 a second.',
     ]);
@@ -155,9 +155,9 @@ describe('a sweep of one target', () => {
     const failing = { seconds: [5], programs: 100, completed: 90 };
     const { lines } = await printed({ seconds: [2] }, { seconds: [5], grew: [true] }, failing, few);
     expect(lines.slice(3, 7)).toEqual([
-      'At 2 a second: overloaded, 1.5 programs a second ended.',
+      'At 2 a second: overloaded, 1.5 a second ended.',
       'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed.',
-      'At 4 a second: overloaded, as 2 a second is; 1.5 programs a second ended.',
+      'At 4 a second: overloaded, as 2 a second is; 1.5 a second ended.',
       'Sustained: up to 1 a second. Try --rate 1..2.',
     ]);
   });

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeReporter, parseSlo, summaryOf, writeReport, type LoadDocument } from '../../../loadtest/report/index.js';
+import { makeReporter, parseSlo, summaryOf, type LoadDocument } from '../../../loadtest/report/index.js';
 import { adviceOf as advice } from '../../../loadtest/report/summary.js';
 import { isOverload } from '../../../loadtest/report/target.js';
-import { folderOf } from '../../support/folder.js';
 import { fieldsTold, readText } from '../../support/tree.js';
-import { call, options, playRun, program, summary, Written } from './made-up.js';
+import { call, options, playRun, program, summary } from './made-up.js';
 
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
 const FACTS = BOTH.map((url) => ({
@@ -30,18 +27,6 @@ describe('the document', () => {
     const [target] = reporter.report(summary()).targets;
     const [, chapter = ''] = readText('docs/JSON.md').split(/^## /m);
     expect(Object.keys(target!)).toEqual(expect.arrayContaining(fieldsTold(chapter)));
-  });
-
-  it('goes into a file, and the tables to standard output', async () => {
-    const out = new Written();
-    const json = join(folderOf({}), 'r.json');
-    const given = options({ json, out });
-    const reporter = makeReporter(given);
-    playRun(reporter, { programs: 5, targets: 1 });
-    const document = reporter.report(summary());
-    await writeReport(given, (width) => summaryOf(document, width), document);
-    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(document);
-    expect(out.text).toContain('program, s');
   });
 
   it('tells of a run that was stopped before anything ended', () => {
@@ -158,6 +143,13 @@ describe('a queue that seems to grow', () => {
   });
 });
 
+it('the advice on one run of two targets is to repeat it, unless it was cut', () => {
+  const reporter = makeReporter(options({ targets: BOTH, settings: { arrivals: 'closed', concurrency: 8 } }));
+  playRun(reporter, { programs: 20, targets: 2 });
+  expect(advice(reporter.report(summary()))).toEqual(['Repeat it before you believe it: --repeat 3.']);
+  expect(advice(reporter.report(summary({ complete: false })))).toEqual([]);
+});
+
 describe('advice on overload', () => {
   const grown = { name: 'A', queue_grew: true, programs_per_second: 0.17, policy: 'pass-through' };
   const slowed = {
@@ -169,7 +161,7 @@ describe('advice on overload', () => {
     [
       { rate_per_second: 0.8, arrivals: 'open' },
       grown,
-      'Overloaded: 0.8 programs a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs; try --rate below 0.17.',
+      'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs; try --rate below 0.17.',
     ],
     [
       { rate_per_second: null, arrivals: 'trace' },
@@ -179,7 +171,7 @@ describe('advice on overload', () => {
     [
       { rate_per_second: 8 },
       { ...slowed, policy: 'pass-through', arrivals_seconds: 160, completed: 80, failed: 0 },
-      'Kept up with 8 programs a second.',
+      'Kept up with 8 a second.',
     ],
     // And no higher load, although no call waited.
     [
