@@ -73,7 +73,8 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     });
     const worn = fewOf(priced.sort((a, b) => b.factor - a.factor)); // prettier-ignore
     const told = (text: string, more?: number) => say([text, ...worn].join('; '), more);
-    if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})`, enough);
+    const over = tried.some((each) => each.isOverloaded) ? '; overloaded' : '';
+    if (unsure.length > 0) return told(`no certain difference (program times ${texts.join('; ')})${over}`, enough);
     const [, other] = all;
     if (other !== undefined && all.length === 2 && failsMore(other, first))
       return say(
@@ -87,7 +88,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
           ? `only ${first?.name} sustains it`
           : `${first?.name} is fastest`
         : `no difference${worn.length > 0 ? ' in mean time' : ''}${same.sustained}`;
-    return told(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
+    return told(found + over);
   }
   return say(gainText(all, alike, better.slice(alike.length), margin));
 }

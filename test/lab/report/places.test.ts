@@ -75,6 +75,8 @@ it('calls nothing equal that is certainly faster in the repetitions that both su
   const told = (isSooner: boolean) => placeVerdict('At 1 a second', [tried('a', 1), { ...tried('b', 1), times: { ...times(1, 1), programs: { ...times(1, 1).programs, mean: { ratio: 0.98, low: 0.9, high: 1.08, pairs: 8 } }, sustained: { text: ', 0.94 in some', isSooner } } }], TERMS).sentence; // prettier-ignore
   expect(told(true)).toBe('At 1 a second: no certain difference (program times b: 0.98 (0.90–1.08), 0.94 in some).');
   expect(told(false)).toContain(', 0.94 in some: treat them as equal)');
+  const both = [tried('a', 1), { ...tried('b', 1), times: { ...times(1, 1), programs: { ...times(1, 1).programs, mean: { ratio: 0.8, low: 0.6, high: 1.1, pairs: 8 } } } }].map((each) => ({ ...each, isOverloaded: true })); // prettier-ignore
+  expect(placeVerdict('At 1 a second', both, TERMS).sentence).toMatch(/would tell\); overloaded\.$/);
 });
 
 it('names settings with equal outcomes once', () => {
