@@ -58,7 +58,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
   if (plan.searched === undefined && loads.length > 0 && !plan.isExact) {
-    if (!loadOf(plan, runs, 0).isHeld)
+    if (!loadOf(plan, runs, 0).isHeld && !verdicts.some(({ isHeld, enough }) => isHeld && enough !== undefined))
       return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(axis, 'those that it does')}`; // prettier-ignore
     const isOver = verdicts.length === 0 || verdicts.some((each) => !each.isHeld);
     if (isSeveral && from < 0 && !isOver && axis === 'rate')

@@ -71,6 +71,8 @@ export async function readPlan(
   if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
     command.error(`${flagOf(vain)}: its values are all the same under pass-through, which schedules nothing`);
   for (const text of vainOf(flags, lists, programs)) complain(text);
+  if (command.getOptionValueSource('hostWrites') === 'cli' && !(flags.config ?? flags.hostTokens))
+    complain('--host-writes: no effect without --host-tokens');
   if (source.type === 'trace' && source.format === 'event-log' && !(flags.config ?? flags.engines ?? flags.kvTokens))
     complain(`${source.file}: only its programs are taken: --config, or --engines and --kv-tokens, tell the engines`);
   const variants = combinationsOf(lists).map((values) => variantOf(command, flags, source, values));

@@ -42,6 +42,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   };
   if (settings < 2) return told(0, [], [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
+  const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
+  if (isOne && runs.every(isUnloaded)) return told(0, []);
   if (plan.variants.length > settings) {
     // Seeds are wanted where no answer is certain.
     const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some(({ enough }) => enough !== undefined)); // prettier-ignore
@@ -50,7 +52,6 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
     // Where engines are counted, that is the question.
     return enginesOf(plan).length > 1 ? told(choice, [], [...answer, ...lines]) : told(choice, answer, lines);
   }
-  if (runs.every(isUnloaded)) return told(0, []);
   if (isIdle(plan, runs)) return told(0, ['All settings gave the same results: what differs never came into play.']);
   const against = settingOf(plan, 0);
   // Of one axis, a line for each setting follows.

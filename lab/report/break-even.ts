@@ -42,7 +42,8 @@ export function breakEvenOf(
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
   const isLast = from === verdicts.length - 1;
-  const burst = verdicts.slice(from, from + 1).some(isBurst) ? `; at ${place} ${only}` : ''; // prettier-ignore
+  const some = verdicts.slice(from).filter(isBurst);
+  const burst = some.length === 0 ? '' : `; ${some.map((each) => lowered(each.place)).join(' and ')} ${only}`;
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
   const upTo = `from ${place.replace(UNIT, '')} to ${last}`;
   if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `${upTo}, the most that was tried`}${burst}`); // prettier-ignore

@@ -57,7 +57,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const [best] = better;
   const losses = lossesOf(compared, margin);
   const bursts = first?.isOverloaded === true ? [] : better.filter(({ times }) => times.sustained?.isSooner === false).map(({ at }) => at); // prettier-ignore
-  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), bursts, losses, enough, sentence: `${place}: ${[text, ...fewOf(losses)].join('; ')}.` }); // prettier-ignore
+  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices: better.map(({ price }) => price), bursts, losses, enough, sentence: `${place}: ${[text, ...fewOf(losses.map(({ name, priced }) => ({ name, text: priced })))].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })).sort((a, b) => timeOf(a) - timeOf(b)); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
@@ -124,11 +124,13 @@ function comparedOf(all: readonly Tried[], margin: number, isExact: boolean) {
 }
 
 function lossesOf(compared: ReturnType<typeof comparedOf>, margin: number) {
-  const losses = compared.flatMap(({ at, name, sustained, verdict, ratio, isWorn }) => {
+  const losses = compared.flatMap((each) => {
+    const { at, name, sustained, verdict, ratio, isWorn } = each;
     if (verdict !== 'later' && !(isWorn && verdict === 'unsure')) return [];
     const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';
     const text = `${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}${sustained}`;
-    return [{ at, name, text, factor: ratio.ratio ?? 1 }];
+    const price = isWorn ? [] : textsOf(priceOf(each, margin));
+    return [{ at, name, text, priced: [text, ...price].join(', '), factor: ratio.ratio ?? 1 }];
   });
   return losses.sort((a, b) => b.factor - a.factor);
 }

@@ -249,7 +249,7 @@ describe('a sweep of two targets', () => {
     const many = { programs: 100 };
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
     expect(lines.slice(2, 7)).toEqual([
-      'At 1 a second: A is fastest; B, programs 25 % slower: 1.25 (1.25–1.25).',
+      'At 1 a second: A is fastest; B, programs 25 % slower: 1.25 (1.25–1.25), first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s), rag pays: p99 1 -> 4 s.',
       'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
       // The slowest of 99 is chance.
       'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (1 -> 3 s).',

@@ -125,7 +125,7 @@ describe('the verdict over several loads', () => {
     expect(sentence.split('\n')).toEqual([
       'Keep pass-through: nothing is significantly better at loads that can be sustained. Most is lost at 0.1 a second: plas, programs 20 % slower: 1.20 (1.20–1.20).',
       'Sustained in most seeds, with 300 programs: up to 0.2 a second.',
-      'At 0.1 a second: pass-through is fastest; plas, programs 20 % slower: 1.20 (1.20–1.20); fcfs-window, programs 10 % slower: 1.10 (1.10–1.10).',
+      'At 0.1 a second: pass-through is fastest; plas, programs 20 % slower: 1.20 (1.20–1.20), first token p50 20 % slower, p99 20 % slower (10 -> 12 s); fcfs-window, programs 10 % slower: 1.10 (1.10–1.10), first token p50 10 % slower, p99 10 % slower (10 -> 11 s).',
       'At 0.2 a second: no difference.',
       DRAINED,
     ]);

@@ -22,7 +22,9 @@ it('names what is worse where one other setting takes as long', () => {
   expect(placeVerdict('At 1 a second', [tried('a', 1), { ...tried('b', 1), times: perhaps }], TERMS).sentence).toBe('At 1 a second: no difference in mean time; first token p50 20 % slower, p99 no certain difference (1.31, 0.93–1.84; 1 -> 1 s).'); // prettier-ignore
   const both = [tried('pass-through', 1), tried('fcfs-window', 1, 3), tried('plas', 1, 4)];
   expect(placeVerdict('At 1 a second', both, TERMS).sentence).toBe('At 1 a second: no difference in mean time; plas: first token p99 4.0x slower (1 -> 4 s); fcfs-window: first token p99 3.0x slower (1 -> 3 s).'); // prettier-ignore
-  expect(told(1.1)).toBe('At 1 a second: pass-through is fastest; plas, programs 10 % slower: 1.10 (1.10–1.10).');
+  expect(told(1.1)).toBe(
+    'At 1 a second: pass-through is fastest; plas, programs 10 % slower: 1.10 (1.10–1.10), first token p99 4.0x slower (1 -> 4 s).',
+  );
 });
 
 it('names the highest price of each measure with its load, and a gain that is of bursts alone', () => {
@@ -33,6 +35,8 @@ it('names the highest price of each measure with its load, and a gain that is of
   const told = (isSooner: boolean) => breakEvenOf([at('At 1 a second', 6, 2, isSooner), at('At 2 a second', 4, 5)], (choice) => 'ab'.charAt(choice), 2).sentence; // prettier-ignore
   expect(told(true)).toBe('b pays at all of these loads. Its price is highest at 2 a second: program p99 5.0x slower; at 1 a second: first token p99 6.0x slower (1 -> 6 s).'); // prettier-ignore
   expect(told(false)).toMatch(/^b pays at all of these loads; at 1 a second only in seeds that overload a\. /);
+  const all = [at('At 1 a second', 6, 2, false), at('At 2 a second', 4, 5, false)];
+  expect(breakEvenOf(all, (choice) => 'ab'.charAt(choice), 2).sentence).toMatch(/; at 1 a second and at 2 a second only in seeds that overload a\. /); // prettier-ignore
   const among = (isSooner: boolean) => breakEvenOf([at('Under x', 6, 2, isSooner), at('Under y', 4, 5, false)], (choice) => 'ab'.charAt(choice)).sentence; // prettier-ignore
   expect(among(false)).toMatch(/^b is better in each of these, only in seeds that overload a\. /);
   expect(among(true)).toMatch(/^b is better in each of these\. /);
@@ -88,7 +92,7 @@ it('names the first two of many settings, and how many more there are', () => {
   const told = (...means: readonly number[]) => placeVerdict('At 1 a second', [tried('a', 1), ...means.map((mean, at) => tried('bcdef'.charAt(at), mean, 2 + at))], TERMS).sentence; // prettier-ignore
   expect(told(0.5, 0.5, 0.5, 0.5, 0.7)).toBe('At 1 a second: b or c or 2 more, programs 2.0x faster: 0.50 (0.50–0.50); b: first token p99 2.0x slower (1 -> 2 s); f 30 % faster.'); // prettier-ignore
   expect(told(1, 1, 1, 1)).toBe('At 1 a second: no difference in mean time; e: first token p99 5.0x slower (1 -> 5 s); d: first token p99 4.0x slower (1 -> 4 s); 2 more.'); // prettier-ignore
-  expect(told(1.1, 1.2, 1.3, 1.4)).toBe('At 1 a second: a is fastest; e, programs 40 % slower: 1.40 (1.40–1.40); d, programs 30 % slower: 1.30 (1.30–1.30); 2 more.'); // prettier-ignore
+  expect(told(1.1, 1.2, 1.3, 1.4)).toBe('At 1 a second: a is fastest; e, programs 40 % slower: 1.40 (1.40–1.40), first token p99 5.0x slower (1 -> 5 s); d, programs 30 % slower: 1.30 (1.30–1.30), first token p99 4.0x slower (1 -> 4 s); 2 more.'); // prettier-ignore
 });
 
 it('tells what is lost under what cannot be chosen, and takes it not', () => {
