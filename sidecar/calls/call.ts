@@ -50,8 +50,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   /** Failure of the last attempt; the client receives it when no attempts are left. */
   #failure: GatewayError | undefined;
   readonly failures = new Failures();
-  /** Engines whose answers failed this call. */
-  readonly #doubted: Engine[] = [];
+  /** Engines whose answers failed this call, each with its good answers until then. */
+  readonly #doubted: (readonly [engine: Engine, served: number])[] = [];
   /** Time since which engines have had no room for this call. */
   #busySinceMs: number | undefined;
   #commentTimer: NodeJS.Timeout | undefined;
@@ -191,7 +191,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.failures.note(this.#dispatch, error, driver.now());
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
-      this.#doubted.push(engine);
+      this.#doubted.push([engine, engine.served]);
       engine.misanswered(this.#program);
     }
     // Another attempt would produce an answer that is too large again.
@@ -243,7 +243,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const engine = this.#attempt?.engine;
     if (outcome === 'completed') {
       engine?.succeeded(this.#program);
-      for (const other of this.#doubted) if (other !== engine) other.outdone(this.#program);
+      for (const [other, served] of this.#doubted) if (other !== engine) other.outdone(this.#program, served);
     }
     const { usageObject } = facts;
     const adapter = usageObject === undefined ? undefined : engine?.adapter;

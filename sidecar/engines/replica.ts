@@ -58,6 +58,8 @@ export class Replica {
    */
   readonly #failed = new Set<ProgramId>();
   readonly #outdone = new Set<ProgramId>();
+  /** Good answers so far. */
+  served = 0;
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
   /** Ejections since the engine last worked, for the backoff. Failed probes do not count, or it would be found late. */
@@ -128,6 +130,7 @@ export class Replica {
 
   /** The engine generated an answer to a call of the program, or began to. */
   succeeded(program: ProgramId): void {
+    this.served += 1;
     this.#callFailures = 0;
     this.#acquit();
     this.#saturation.served(program, this.ports.now());
@@ -153,9 +156,9 @@ export class Replica {
     this.#suspect(this.#failed, program);
   }
 
-  /** Another engine answered a call after this one had failed it. */
-  outdone(program: ProgramId): void {
-    this.#suspect(this.#outdone, program);
+  /** Another engine answered a call that this one had failed. @param served as it was then: later answers speak for it */
+  outdone(program: ProgramId, served: number): void {
+    if (served === this.served) this.#suspect(this.#outdone, program);
   }
 
   #suspect(evidence: Set<ProgramId>, program: ProgramId): void {

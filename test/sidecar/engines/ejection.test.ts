@@ -83,6 +83,8 @@ describe('ejection', () => {
     harness.answers('e', 'outdone', 'a', 'b');
     harness.call('e', 'succeeded');
     harness.answers('e', 'outdone', 'c', 'c');
+    // It has served a call since it failed these.
+    harness.answers('e', 'late', 'd', 'f', 'g');
     await harness.probe();
     expect(harness.engine('e').state).toBe('up');
     harness.take();

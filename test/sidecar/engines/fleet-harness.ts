@@ -98,9 +98,13 @@ export class FleetHarness {
     for (let i = 0; i < times; i += 1) this.fleet.get(engineId(id))?.[outcome](programId('p'));
   }
 
-  /** Reports failed calls of these programs, or `outdone`: another engine answered them. */
-  answers(id: string, outcome: 'misanswered' | 'outdone', ...programs: readonly string[]): void {
-    for (const program of programs) this.fleet.get(engineId(id))?.[outcome](programId(program));
+  /** Reports failed calls of these programs, or `outdone`: another engine answered those that failed just now, or `late`, before the last good answer. */
+  answers(id: string, outcome: 'misanswered' | 'outdone' | 'late', ...programs: readonly string[]): void {
+    const engine = this.fleet.get(engineId(id));
+    for (const program of programs) {
+      if (outcome === 'misanswered') engine?.misanswered(programId(program));
+      else engine?.outdone(programId(program), engine.served - (outcome === 'late' ? 1 : 0));
+    }
   }
 }
 
