@@ -26,8 +26,9 @@ export interface Engine {
   readonly down_since: number | null;
   /** The last error; null: none. */
   readonly down_reason: string | null;
-  /** How often it went down in the last five minutes. */
+  /** How often it went down in the last five minutes, and when it last did; null: not in these. */
   readonly downs: number;
+  readonly went_down_at: UnixSeconds | null;
   /** Whether it was up since it was added or returned to service. */
   readonly was_up: boolean;
   /** Until it is probed again; null: it is in service, or drains. */

@@ -103,7 +103,7 @@ export function statusOf(
     ...said('gateway', 'warn', 'draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleIn(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...inState('up', 'probation').filter((engine) => isFailing(engine) && isRecent(engine.failures?.last_at ?? 0)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
+    ...inState('up', 'probation').filter((engine) => isFailing(engine) && isRecent(engine.failures?.last_at ?? 0) && !isBack(engine)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleIn)),
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
@@ -216,6 +216,9 @@ export function troubleOf(engine: Engine, times: Times): string {
   const text = engineInWords(isFailing(engine) ? engine : { ...engine, failures: null }, times);
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
+
+/** Whether it has come back since it last failed an attempt: there is no reason to drain it. */
+const isBack = ({ failures, went_down_at: downAt }: Engine): boolean => (failures?.last_at ?? 0) <= (downAt ?? -1);
 
 const isFailing = ({ failures }: Engine): boolean =>
   (failures?.calls ?? 0) >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * (failures?.attempts ?? 0));
