@@ -125,3 +125,11 @@ it('calls a load unknown that engines may still fill under, unless programs are 
   // Programs come for 800 s.
   expect([stateOf(99, 2.5), stateOf(101, 2.5), stateOf(101, 4)]).toEqual(['overloaded', 'unknown', 'overloaded']);
 });
+
+it('asks for seeds where settings sustain a load that overloads the first, and for nothing where no call waits', () => {
+  const seeds = [1, 2, 3, 4];
+  const open = linesOf({ rate: [0.4], policy: BOTH }, { seeds }, (at, seed) => ({ queue_grew: at === 0 && seed > 2, program_seconds: spread(at === 0 ? 10 : 4 + 2 * seed) })); // prettier-ignore
+  expect(open[0]).toMatch(/^Too few seeds to tell whether anything is better than pass-through.*: run again with --seed 1\.\.\d+\./); // prettier-ignore
+  const { plan, runs } = madeUp({ rate: [0.4], policy: BOTH, conditions: ['none', 'production'] }, { seeds: [1] }, () => ({ queue_seconds: spread(0), engine_waits: 0, completed: 3000 })); // prettier-ignore
+  expect(recommend(plan, runs)).toBeUndefined();
+});

@@ -84,6 +84,10 @@ describe('maitred sim with wrong usage', () => {
     ['--workload chat --programs 2 --concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
     ['--workload chat --programs 2 --concurrency 48', /no more than the 2 programs .* run at a time: 48/],
     ['--trace examples/programs.jsonl --policy plas --programs 100', /recording has 24 programs: --rate or --concurr/],
+    [
+      '--workload chat --programs 2 --concurrency 2 --host-writes evicted',
+      '--host-writes: no effect without --host-tokens',
+    ],
   ])('says what has no effect: %s', async (line, told) => {
     const { code, errors } = await sim(...line.split(' '));
     expect(code).toBe(0);
