@@ -4,12 +4,14 @@ import { gateway, totals } from './state.js';
 
 type Pool = ShadowAnswer['pools'][number];
 
+const SINCE = 'began and ended since the last start, reload or change of engines';
+
 const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference'>, string>> = {
   foresight: 'the policy uses what programs declare or what was learnt, which cannot be replayed',
   capacity_unknown: 'the KV cache of an engine is not known; set engines[].capacityTokens',
   cache_unknown: 'no engine reports cached prompt tokens (vLLM: --enable-prompt-tokens-details)',
   engines_differ: 'the engines differ in models or size',
-  few_programs: 'fewer than 20 programs began and ended',
+  few_programs: `fewer than 20 programs ${SINCE}`,
   unanswered: 'too many calls ended without an answer',
   not_fitted: 'too few calls to model the engines',
   too_slow: 'the simulation takes too long',
@@ -38,7 +40,7 @@ export function Shadow() {
           ? 'No estimate is made: shadow.enabled is false.'
           : latest
             ? 'Replayed in a simulation of these engines, made anew each minute while calls end. Calls arrive there as they did: where clients begin a program only once another has ended, the true difference is smaller.'
-            : 'No estimate yet: it takes a minute, and 20 programs that began and ended since the last start, reload or change of engines. Calls in the background, such as lines of batches, do not count.'}
+            : `No estimate yet: it takes a minute, and 20 programs that ${SINCE}. Calls in the background, such as lines of batches, do not count.`}
       </p>
     </div>
   );
@@ -46,9 +48,8 @@ export function Shadow() {
 
 function textOf({ doubt, programs, replay, gain }: Pool, made: ShadowAnswer): string {
   const verdict = gain === null ? withheld(doubt) : gained(gain);
-  const until = `until ${dated(made.made_at)}`;
-  if (replay === null) return `${verdict} (${counted(programs, 'program')} ${until}).`;
-  const of = `${counted(programs, 'program')} of the ${duration(made.window_seconds)} ${until}`;
+  const of = `${counted(programs, 'program')} of the ${duration(made.window_seconds)} until ${dated(made.made_at)}`;
+  if (replay === null) return `${verdict} (${of}).`;
   const passed = gain === null ? '' : `, ${exact(gain.pass_through_seconds)} under pass-through`;
   const simulated = `simulated ${exact(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;
   return `${verdict}. Mean of ${of}: measured ${exact(replay.measured_seconds)}; ${simulated}. The simulation is off by ${percent(replay.error)}.`;

@@ -56,6 +56,8 @@ export class SeenCalls {
     private sinceMs: number,
     programsMax: number,
     private readonly limits = LIMITS,
+    /** Called as the window begins anew. */
+    private readonly restarted = (): void => undefined,
   ) {
     this.#programs = new LRUCache({ max: programsMax });
   }
@@ -73,6 +75,7 @@ export class SeenCalls {
   restart(nowMs: number): void {
     this.sinceMs = nowMs;
     this.#ended = [];
+    this.restarted();
   }
 
   step(event: Event, now: number, commands: readonly Command[]): void {

@@ -21,7 +21,7 @@ export class ShadowThread implements Shadow {
   readonly #timer: NodeJS.Timeout;
   #worker: Worker | undefined;
   #isWaiting = false;
-  /** Whether the estimate under way is of settings that have been changed since. */
+  /** Whether the estimate under way is of engines or settings that have been changed since. */
   #isOutdated = false;
   #isOver = false;
   #estimateAtMs: number;
@@ -33,7 +33,7 @@ export class ShadowThread implements Shadow {
     private readonly embedded: readonly string[],
   ) {
     const nowMs = performance.now();
-    this.#calls = new SeenCalls(nowMs, config.limits.programsMax);
+    this.#calls = new SeenCalls(nowMs, config.limits.programsMax, LIMITS, () => this.#restarted());
     this.#estimateAtMs = nowMs + config.shadow.everyMs;
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
@@ -48,9 +48,8 @@ export class ShadowThread implements Shadow {
 
   configured(config: Config, now: Millis): void {
     this.config = config;
-    this.#latest = undefined;
-    this.#isOutdated = this.#isWaiting;
     this.#calls.restart(now);
+    this.#latest = undefined;
   }
 
   async close(): Promise<void> {
@@ -62,14 +61,20 @@ export class ShadowThread implements Shadow {
     const nowMs = performance.now();
     if (this.#isWaiting || nowMs < this.#estimateAtMs) return;
     const { ended, ...seen } = this.#calls.seen(nowMs);
-    if (ended.length === 0) {
-      // Nothing of the doubt is left in the window.
-      if (this.#latest !== undefined && !hasFigure(this.#latest)) this.#latest = undefined;
-      return;
-    }
+    if (ended.length === 0) return this.#dropDoubt();
     this.#isWaiting = true;
     const settings = { ...this.config, embedded: this.embedded };
     void send((this.#worker ??= this.#start()), ended, { ...seen, settings });
+  }
+
+  #restarted(): void {
+    this.#isOutdated = this.#isWaiting;
+    this.#dropDoubt();
+  }
+
+  /** Nothing of it is left in the window. */
+  #dropDoubt(): void {
+    if (this.#latest !== undefined && !hasFigure(this.#latest)) this.#latest = undefined;
   }
 
   #start(): Worker {
