@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
-import { failedOf, isMissed, wantsKey } from '../sidecar/admin/status.js';
+import { failedOf, wantsKey } from '../sidecar/admin/status.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -10,6 +10,8 @@ import { secretIn, wholeFrom } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
 
 type AddFlags = AdminFlags & Partial<Record<'id' | 'kind' | 'apiKey', string> & Record<'window' | 'capacityTokens', number>>; // prettier-ignore
+
+type ForceFlags = AdminFlags & { readonly force?: true };
 
 type Row = EngineList['engines'][number];
 
@@ -63,13 +65,13 @@ export function addEnginesCommand(program: Command): void {
       .command(verb)
       .description(description)
       .argument('<id>', `as \`${OWN_NAME} engines\` shows it`);
-    addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
+    if (verb !== 'undrain')
+      command.option('--force', 'also the last one in service for a model, whose calls then fail');
+    addAdminOptions(command, URL_DEFAULT).action(async (id: string, { force, ...flags }: ForceFlags) => {
       const client = adminClient(command, flags);
-      const row = (await client.json(pathOf(id) + path, method)) as Row;
+      const row = (await client.json(pathOf(id) + path + (force ? '?force' : ''), method)) as Row;
       const state = `is ${row.state}, ${row.in_flight} in flight`;
       process.stdout.write(plain(`${id} ${verb === 'remove' ? 'drains, and is then forgotten' : state}\n`));
-      if (verb === 'drain' && isMissed(row, ((await client.json('/engines')) as EngineList).engines))
-        complain(`no other engine that is up serves ${printable(row.models.join(', '))}: calls for it fail, those that wait too, until ${OWN_NAME} engines undrain ${id}`); // prettier-ignore
     });
   }
 }

@@ -33,6 +33,7 @@ export const ERRORS = {
   file_in_use: { status: 409, type: 'invalid_request_error' },
   batch_ended: { status: 409, type: 'invalid_request_error' },
   engine_exists: { status: 409, type: 'invalid_request_error' },
+  last_engine: { status: 409, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   expectation_failed: { status: 417, type: 'invalid_request_error' },

@@ -17,7 +17,9 @@ export function Command({ path, label, question, isOff = false, children }: Comm
   const problem = useSignal<string | undefined>(undefined);
   const send = async () => {
     if (question !== undefined && !confirm(question)) return;
-    problem.value = await post(path);
+    const fault = await post(path);
+    const isSure = fault?.code === 'last_engine' && confirm(fault.message);
+    problem.value = (isSure ? await post(`${path}?force`) : fault)?.message;
   };
   return (
     <>

@@ -70,7 +70,7 @@ function Card({ engine }: { readonly engine: Engine }) {
           path={`/engines/${encodeURIComponent(id)}/${verb}`}
           label={`${word}: ${id}`}
           {...(verb === 'drain' && {
-            question: `Drain ${brief(id, 80)}? ${isOff ? 'It gets no calls when it is back.' : `Its running calls finish, and it gets no new ones.${isLast(engine) ? ' No other engine that is up serves all its models: calls for these fail, those that wait too.' : ''}`}`,
+            question: `Drain ${brief(id, 80)}? ${isOff ? 'It gets no calls when it is back.' : 'Its running calls finish, and it gets no new ones.'}`,
           })}
         >
           {word}
@@ -79,10 +79,6 @@ function Card({ engine }: { readonly engine: Engine }) {
     </li>
   );
 }
-
-/** Whether one of its models has no other engine that is up. */
-const isLast = ({ id, models }: Engine): boolean =>
-  models.some((model) => !engines.value?.engines.some((other) => other.id !== id && other.state === 'up' && other.models.includes(model))); // prettier-ignore
 
 /** Of an engine out of service, what stays true. */
 function factsOf(engine: Engine, isOff: boolean): Fact[] {

@@ -32,13 +32,13 @@ export function useToken(text: string): void {
   plan(0);
 }
 
-/** Sends a command to the gateway. Returns the error's message; undefined: it was done. */
-export async function post(path: string): Promise<string | undefined> {
+/** Sends a command to the gateway. Returns its error; undefined: it was done. */
+export async function post(path: string): Promise<Fault | undefined> {
   try {
     const response = await fetch(path, { method: 'POST', headers: authorization() });
-    return response.ok ? undefined : (await faultOf(response)).message;
+    return response.ok ? undefined : await faultOf(response);
   } catch {
-    return 'The gateway cannot be reached.';
+    return { message: 'The gateway cannot be reached.' };
   }
 }
 
@@ -127,7 +127,13 @@ function greet(state: NonNullable<typeof gateway.value>): void {
   connection.value = { state: 'live' };
 }
 
-async function faultOf(response: Response) {
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { message: string; param?: string | null } };
-  return { message: error?.message ?? `The gateway answered ${response.status}.`, param: error?.param };
+interface Fault {
+  readonly message: string;
+  readonly code?: string;
+  readonly param?: string | null;
+}
+
+async function faultOf(response: Response): Promise<Fault> {
+  const { error } = (await response.json().catch(() => ({}))) as { error?: Fault };
+  return error ?? { message: `The gateway answered ${response.status}.` };
 }

@@ -13,6 +13,7 @@ import type { Handler, Handlers, Params, Routes } from '../http/listener.js';
 import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
 import { pageRoutes } from './page.js';
+import { count } from './figures.js';
 import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
 import { logChange } from './program-routes.js';
 import { selectPrograms } from './programs.js';
@@ -33,10 +34,10 @@ export function adminRoutes(context: Parts): Routes {
     guarded(async (request, response, params) =>
       sendJson(request, response, status, 'admin', await read(request, params)),
     );
-  const ofEngine = (change: (engine: Engine) => void) =>
-    answer((_, params) => {
+  const ofEngine = (change: (engine: Engine, request: IncomingMessage) => void) =>
+    answer((request, params) => {
       const engine = findEngine(context, params);
-      change(engine);
+      change(engine, request);
       return engineRow(context, engine);
     });
   const routes: Record<string, Handlers> = {
@@ -53,8 +54,11 @@ export function adminRoutes(context: Parts): Routes {
       GET: answer(() => engineRows(context)),
       POST: guarded((request, response) => addEngine(context, request, response)),
     },
-    '/engines/:id': { GET: ofEngine(() => undefined), DELETE: answer((_, params) => removeEngine(context, params)) },
-    '/engines/:id/drain': { POST: ofEngine(({ id }) => context.fleet.drain(id)) },
+    '/engines/:id': {
+      GET: ofEngine(() => undefined),
+      DELETE: answer((request, params) => removeEngine(context, request, params)),
+    },
+    '/engines/:id/drain': { POST: ofEngine((engine, request) => drain(context, engine, request)) },
     '/engines/:id/undrain': { POST: ofEngine(({ id }) => undrain(context, id)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },
     '/queue': { GET: answer(async () => (await stateOfAll(context)).queue) },
@@ -167,8 +171,24 @@ function undrain({ fleet, membership }: Parts, id: EngineId): void {
   fleet.resume(id);
 }
 
-function removeEngine(context: Parts, params: Params) {
+function drain(context: Parts, engine: Engine, request: IncomingMessage): void {
+  spareLast(context, engine, request);
+  context.fleet.drain(engine.id);
+}
+
+/** @throws GatewayError `last_engine` if calls would fail without the engine, unless the query has `force` */
+function spareLast({ fleet, driver }: Parts, engine: Engine, request: IncomingMessage): void {
+  const isNeeded = (model: string) =>
+    !fleet.awaited.has(model) && !fleet.serving(model).some((other) => other !== engine && isServing(other));
+  const models = [...engine.models.keys()].filter(isNeeded);
+  if (!isServing(engine) || models.length === 0 || queryOf(request).has('force')) return;
+  const waiting = count(driver.queue().waiting);
+  throw new GatewayError('last_engine', `No other engine in service serves ${models.join(', ')}: calls for it would fail, those that wait too (${waiting} at present). Only force (--force) takes it out of service.`); // prettier-ignore
+}
+
+function removeEngine(context: Parts, request: IncomingMessage, params: Params) {
   const engine = findEngine(context, params);
+  spareLast(context, engine, request);
   context.membership.remove(engine.id);
   return { id: engine.id, removed: true };
 }

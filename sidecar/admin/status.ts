@@ -39,7 +39,7 @@ export const downRemedy = (
 const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SHOWN).map(({ id }) => id);
 
 /** Whether a model of the engine is served by none. */
-export const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
+const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
   models.some((model) => !engines.some((other) => isServing(other) && other.models.includes(model)));
 
 /** Causes of waiting when something is wrong; while all is well, calls wait for room, for calls ahead, and for engines just back. */

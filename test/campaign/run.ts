@@ -141,7 +141,7 @@ async function trouble(world: World, dice: Dice): Promise<void> {
       return;
     case 5: {
       world.say(`an operator drains ${engine.id}`);
-      await askNow(frozen, asOperator('POST', `/engines/${engine.id}/drain`));
+      await askNow(frozen, asOperator('POST', `/engines/${engine.id}/drain?force`));
       return;
     }
     case 6: {

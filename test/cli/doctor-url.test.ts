@@ -84,12 +84,12 @@ describe('maitred doctor --url', () => {
     const [one, two, alone] = [await fakeEngine(), await fakeEngine(), await vllm({ '/v1/models': modelList(['x']) })];
     const { url } = await world([one, two, alone]);
     const afterDrainOf = async (id: string) => {
-      await fetch(`${url}/engines/${id}/drain`, { method: 'POST' });
+      await fetch(`${url}/engines/${id}/drain?force`, { method: 'POST' });
       return (await examine(['--url', url])).about('its calls fail');
     };
     const lost = { level: 'broken', subject: 'gateway’s model x', found: expect.stringContaining(alone.id) as string }; // prettier-ignore
     expect([await afterDrainOf(one.id), await afterDrainOf(alone.id)]).toMatchObject([[], [lost]]);
-    await fetch(`${url}/engines/${two.id}/drain`, { method: 'POST' });
+    await fetch(`${url}/engines/${two.id}/drain?force`, { method: 'POST' });
     const { findings } = await examine(['--url', url]);
     expect(findings).toContainEqual(expect.objectContaining({ level: 'broken', advice: expect.stringContaining(`engines undrain ${one.id}`) as string })); // prettier-ignore
   });

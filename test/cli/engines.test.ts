@@ -15,8 +15,9 @@ describe('maitred engines', () => {
     expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS +TROUBLE$/);
     expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
     const drained = `${engine.id} is drained, 0 in flight\n`;
-    const last = expect.stringMatching(/^maitred: no other engine that is up serves m: calls .* engines undrain 127\S+\n$/) as string; // prettier-ignore
-    expect(await engines('drain', engine.id)).toMatchObject({ code: 0, out: drained, err: last });
+    const last = [expect.stringMatching(/answers 409: No other engine in service serves m: .* \(0 at present\)\. Only force \(--force\)/)]; // prettier-ignore
+    for (const verb of ['drain', 'remove']) expect(await engines(verb, engine.id)).toMatchObject({ code: 1, out: '', errors: last }); // prettier-ignore
+    expect(await engines('drain', engine.id, '--force')).toMatchObject({ code: 0, out: drained, errors: [] });
     expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'drained' }] });
     expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is starting, 0 in flight\n`);
   });
@@ -49,7 +50,7 @@ describe('maitred engines', () => {
     expect(engine.seen.at(-1)?.headers['authorization']).toBe('Bearer secret-of-the-engine');
     const again = await engines('add', engine.url, '--id', 'gpu-3');
     expect([again.code, again.errors]).toEqual([1, [expect.stringContaining('gpu-3')]]);
-    expect(await engines('remove', 'gpu-3')).toMatchObject({ code: 0, out: 'gpu-3 drains, and is then forgotten\n' });
+    expect(await engines('remove', 'gpu-3', '--force')).toMatchObject({ code: 0, out: 'gpu-3 drains, and is then forgotten\n' });
     await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
   });
 

@@ -23,7 +23,7 @@ describe('maitred why', () => {
     expect((await run(['why', '--url', url])).out).toBe('There is no engine. No call waits.\nWhat helps: add one: maitred engines add URL.\n'); // prettier-ignore
     const engine = await fakeEngine();
     const drained = await world([engine]);
-    await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain`, { method: 'POST' });
+    await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain?force`, { method: 'POST' });
     const { out } = await run(['why', '--url', drained.url]);
     expect(out.replaceAll('\n', ' ')).toBe(`0 of 1 engine up: new calls fail at once. ${engine.id} is drained: it takes no calls until it is returned to service. No call waits. What helps: maitred engines undrain ${engine.id}. `); // prettier-ignore
   });

@@ -183,7 +183,7 @@ describe('a disturbed run', () => {
       return summary.warnings;
     };
     expect(await run()).toEqual([]);
-    const disturbed = await run(() => post(`/engines/${id}/drain`, {}), () => chat({ model: 'llama-3.1-8b' })); // prettier-ignore
+    const disturbed = await run(() => post(`/engines/${id}/drain?force`, {}), () => chat({ model: 'llama-3.1-8b' })); // prettier-ignore
     // A busy machine adds a warning of its own.
     expect(disturbed).toContain(`At ${url}, during the run: ${id} is draining; 1 call came from others. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
   });

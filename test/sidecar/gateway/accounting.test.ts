@@ -66,7 +66,7 @@ describe('metrics', () => {
     await chat();
     const series = async () => [...(await metrics()).keys()].filter((name) => name.includes(engine.id));
     expect(await series()).not.toEqual([]);
-    await fetch(`${url}/engines/${encodeURIComponent(engine.id)}`, { method: 'DELETE' });
+    await fetch(`${url}/engines/${encodeURIComponent(engine.id)}?force`, { method: 'DELETE' });
     expect(await series()).toEqual([]);
   });
 });

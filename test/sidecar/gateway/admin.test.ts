@@ -199,9 +199,10 @@ describe('admin paths', () => {
     const tell = async (verb: string) => (await ask(`${at}/${verb}`, { method: 'POST' })).json();
     const call = chat();
     await until(() => engine.seen.length === 1);
-    expect(await tell('drain')).toMatchObject({ state: 'draining' });
+    expect(await tell('drain')).toMatchObject({ error: { code: 'last_engine' } });
+    expect(await tell('drain?force')).toMatchObject({ state: 'draining' });
     expect(await tell('undrain')).toMatchObject({ state: 'starting' });
-    await ask(at, { method: 'DELETE' });
+    await ask(`${at}?force`, { method: 'DELETE' });
     expect(await tell('undrain')).toMatchObject({ error: { code: 'unknown_engine' } });
     open();
     expect((await call).status).toBe(200);

@@ -244,7 +244,7 @@ describe('when all engines are gone', () => {
   it('a call for a model whose engines are drained hears that at once, and which they are', async () => {
     const all = await world([await fakeEngine(), await fakeEngine(undefined, ['other'])]);
     const [drained] = await all.engines();
-    await all.admin(`/engines/${drained!.id}/drain`, { method: 'POST' });
+    await all.admin(`/engines/${drained!.id}/drain?force`, { method: 'POST' });
     const got = await all.chat();
     expect(refusal(got)).toEqual([503, 'no_engine']);
     expect(got.text).toContain(`(${drained!.id}: drained)`);
@@ -253,7 +253,7 @@ describe('when all engines are gone', () => {
   it('a call waits for none that was down when it was drained', async () => {
     const all = await gone(await fakeEngine(), { timeouts: { noEngineMs: 600_000 } });
     const [drained] = await all.engines();
-    await all.admin(`/engines/${drained!.id}/drain`, { method: 'POST' });
+    await all.admin(`/engines/${drained!.id}/drain?force`, { method: 'POST' });
     expect(refusal(await all.chat())).toEqual([503, 'no_engine']);
   });
 

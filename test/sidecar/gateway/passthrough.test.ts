@@ -109,7 +109,7 @@ describe('a path that the gateway has no opinion of', () => {
     const { engine, open, ask, admin, engines } = await held(ANY_PATH, echo);
     const answer = ask('/v1/x');
     await until(() => engine.seen.length === 1);
-    await admin(`/engines/${engine.id}/drain`, { method: 'POST' });
+    await admin(`/engines/${engine.id}/drain?force`, { method: 'POST' });
     expect((await engines())[0]).toMatchObject({ state: 'draining', in_flight: 1 });
     open();
     await answer;

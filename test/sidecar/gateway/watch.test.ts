@@ -68,7 +68,7 @@ describe('the admin API', () => {
     expect(await read('/ended')).toMatchObject({
       programs: [{ id: 'p', cause: 'ended', calls: 2, model: 'm', identified_by: 'x-maitred-program', engine: 'e' }],
     });
-    expect(await read('/engines/e/drain', post)).toMatchObject({ state: 'drained' });
+    expect(await read('/engines/e/drain?force', post)).toMatchObject({ state: 'drained' });
     expect(await read('/engines/e/undrain', post)).toMatchObject({ state: 'starting' });
     await read('/engines/e/drain', post);
     await read('/engines/e', { method: 'DELETE' });

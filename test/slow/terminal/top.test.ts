@@ -64,7 +64,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     terminal.press('End');
     await terminal.shows(/shown 2 to 9/);
     const { engines } = (await (await fetch(`${url}/engines`)).json()) as { engines: { id: string }[] };
-    for (const { id } of engines) await fetch(`${url}/engines/${id}/drain`, { method: 'POST' });
+    for (const { id } of engines) await fetch(`${url}/engines/${id}/drain?force`, { method: 'POST' });
     const lines = await terminal.shows(/0 of 2 engines up[^]*\shelps: [^]*\sundrain/);
     expect(program(lines).length).toBeLessThan(8);
     await terminal.shows(/to 9\./);

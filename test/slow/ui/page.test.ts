@@ -73,7 +73,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see('m, adapter: Programs end 1.30x faster than without scheduling (1.10 to 1.50).');
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await see('even: No difference that can be told. Mean of 30 programs');
-    await see(/^other: No figure: fewer than 20 programs began and ended \(12 programs until .*\)\.$/);
+    await see(/^other: No figure: fewer than 20 programs began and ended since the last start, reload or change of engines \(12 programs of the 15 min until .*\)\.$/);
     const losing = await world([await fakeEngine()], {}, { shadow: slower() });
     await page.goto(`${losing.adminUrl}/ui/programs/nope`);
     await see('No present program matches “nope”; see those that have ended.');
@@ -185,6 +185,11 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await expect.poll(() => page.title()).toBe('gpu-1 down – maitred');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('alarm');
     expect(await axe(page)).toEqual([]);
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => asked.push(dialog.message()));
+    await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
+    await see(/^Is drained: it takes no calls until/);
+    expect(asked[1]).toMatch(/^No other engine in service serves m: calls for it would fail/);
   });
 
   it('is used by keyboard, and keeps its view in the URL', async () => {
