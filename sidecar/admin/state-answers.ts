@@ -105,6 +105,8 @@ export interface TotalsAnswer {
   readonly calls: number;
   /** Those of them that were refused or failed, by error code. `engine_400`: an engine’s answer. */
   readonly failed: readonly Failed[];
+  /** The last time in which no engine was in service; null: none that ended in this time. */
+  readonly outage: { readonly from: UnixSeconds; readonly until: UnixSeconds } | null;
   /** Queued time of calls that ended. */
   readonly queue_seconds: Spread;
   readonly cached_share: number | null;

@@ -95,7 +95,7 @@ export function queueRow({ config, driver }: Parts): Answers.Queue {
 }
 
 export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
-  const { steps, sum, stepMs } = view;
+  const { steps, sum, stepMs, outage } = view;
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
     p50: secondsOr(times.quantileMs(0.5)),
@@ -110,6 +110,7 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
       .filter(([end]) => end !== 'completed')
       .map(([code]) => ({ code, fault: faultOf(code), ...failuresOf(view, 'ends', code) }))
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
+    outage: outage === undefined ? null : { from: unixSeconds(outage.fromMs), until: unixSeconds(outage.untilMs) },
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,
     shadow: shadow?.latest() ?? null,

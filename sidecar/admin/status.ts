@@ -50,7 +50,7 @@ interface Seen {
   readonly queue: Queue;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
-  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'shadow'>;
+  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'outage' | 'shadow'>;
 }
 
 type Status = GatewayState['status'];
@@ -133,20 +133,31 @@ const FAILED_SHARE = 0.01;
 const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 const CODES_SHOWN = 3;
 
+/** Remedies of calls that failed by their client's fault. */
+const CLIENT_REMEDIES: Readonly<Record<string, string>> = {
+  body_too_large: 'a shorter body, or a larger limits.bodyBytes',
+  budget_exceeded: 'a new program, or a larger budget',
+  context_length_exceeded: 'a shorter prompt',
+  unauthorized: 'a key of auth.keys',
+  unknown_model: 'a model of /v1/models',
+};
+
 /** None if no call failed by that fault, or hardly any. */
-function failedParts({ calls, failed }: Seen['totals'], fault: 'client' | 'service'): Part[] {
+function failedParts({ calls, failed, outage }: Seen['totals'], fault: 'client' | 'service'): Part[] {
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
-  // Of those in the same step, one whose client is known.
-  const [last] = codes.toSorted((a, b) => b.last_at - a.last_at || Number(b.last !== '') - Number(a.last !== ''));
-  if (last === undefined || failures < FAILED_SHARE * calls) return [];
-  const shown = codes.slice(0, CODES_SHOWN).map(({ code, calls }) => `${codes.length > 1 ? `${count(calls)} ` : ''}with ${code}`); // prettier-ignore
+  const [worst] = codes;
+  if (worst === undefined || failures < FAILED_SHARE * calls) return [];
+  const lastAt = Math.max(...codes.map(({ last_at: at }) => at));
+  const without = outage && ` (no engine was in service for ${span(1000 * (outage.until - outage.from))}, until ${span(Date.now() - 1000 * outage.until)} ago)`; // prettier-ignore
+  const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${(each.code === 'no_engine' && without) || byWhom(each)}`); // prettier-ignore
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
   const remedy = codes.every(({ code }) => TOLD_BESIDE.includes(code)) ? '' : ERRORS_TOLD;
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
-  const text = `${title}${latestOf(what, last.last_at)}${byWhom(last)}.`;
-  if (fault === 'client') return said('clients', 'good', '', [text], remedy);
-  return said('gateway', isRecent(last.last_at) ? 'warn' : 'good', title, [text], remedy);
+  const text = `${title}${latestOf(what, lastAt)}.`;
+  if (fault === 'service') return said('gateway', isRecent(lastAt) ? 'warn' : 'good', title, [text], remedy);
+  const helps = `${worst.code} asks for ${CLIENT_REMEDIES[worst.code] ?? 'what its message names'}.`;
+  return said('clients', 'good', '', [`${text} ${helps}`], remedy);
 }
 
 /** Without another one for a minute, failures are over. */
@@ -155,12 +166,12 @@ const isRecent = (at: number): boolean => Date.now() / 1000 - at <= 60;
 const latestOf = (what: string, at: number): string =>
   ` in the last 5 min${what}; the last one ${span(Date.now() - 1000 * at)} ago`;
 
-/** `, by program "p" of tenant t`, as far as it has names. */
+/** ` (the last by program "p" of tenant t)`, as far as it has names. */
 function byWhom({ last }: Failures): string {
   const [label, tenant] = [labelOf(last as ProgramId), tenantOf(last as ProgramId)];
   const program = label === '~' ? '' : ` program ${named(label)}`;
   const owner = tenant === DEFAULT_TENANT ? '' : `${program && ' of'} tenant ${tenant}`;
-  return last === '' || program + owner === '' ? '' : `, by${program}${owner}`;
+  return last === '' || program + owner === '' ? '' : ` (the last by${program}${owner})`;
 }
 
 /** A loss below this share is none to act on. */

@@ -39,7 +39,10 @@ export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
   /** Moments that explain bends in the curves. */
   readonly #marks: { readonly atMs: number; readonly text: string; readonly lost?: EngineId | undefined }[] = [];
-  readonly #away = new Set<EngineId>();
+  /** Engines that were in service, and whether they are. */
+  readonly #serving = new Map<EngineId, boolean>();
+  /** The last time in which none was; its end is Infinity until one is. */
+  #outage = { fromMs: -Infinity, untilMs: -Infinity };
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly ports: TotalsPorts) {
@@ -75,11 +78,17 @@ export class Totals implements Observer {
   /** Marks engines that go and come back. An engine also joins anew when what is known of it changes. */
   heard(event: Event): void {
     if (event.type === 'engineLost' || event.type === 'engineDrained') {
-      this.#away.add(event.engine);
+      const wasServing = this.#serving.get(event.engine);
+      this.#serving.set(event.engine, false);
+      if (wasServing && ![...this.#serving.values()].includes(true))
+        this.#outage = { fromMs: this.ports.now(), untilMs: Infinity };
       if (event.type === 'engineLost') this.mark(`${event.engine} is down`, event.engine);
       else this.mark(`${event.engine} is draining`);
-    } else if (event.type === 'engineJoined' && this.#away.delete(event.engine))
-      this.mark(`${event.engine} is up again`);
+    } else if (event.type === 'engineJoined' && event.down !== true) {
+      if (this.#serving.get(event.engine) === false) this.mark(`${event.engine} is up again`);
+      this.#serving.set(event.engine, true);
+      this.#outage.untilMs = Math.min(this.#outage.untilMs, this.ports.now());
+    }
   }
 
   dispatched(_spec: unknown, { engine }: Pick<Dispatch, 'engine'>): void {
@@ -113,7 +122,8 @@ export class Totals implements Observer {
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
     const sum = joined(steps);
-    return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
+    const outage = this.#outage.untilMs >= firstMs && this.#outage.untilMs <= now ? this.#outage : undefined;
+    return { steps, sum, stepMs, firstMs, outage, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */

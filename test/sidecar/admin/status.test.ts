@@ -88,11 +88,11 @@ it('warns of an estimated loss only where all of its range matters', () => {
 });
 
 it('tells failed calls also beside an engine that is down, and when they are over', () => {
-  const told = (ageSeconds: number, state = 'up', program = '') => {
+  const told = (ageSeconds: number, state = 'up', program = '', more: object = {}) => {
     const last = Date.now() / 1000 - ageSeconds;
-    const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99, last: 'red:other' }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last, last: program }]; // prettier-ignore
+    const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99, last: '' }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last, last: program }]; // prettier-ignore
     const engines = [{ id: 'e', state, models: [], in_flight: 0, text: '' }];
-    return statusWith({ engines, totals: { calls: 99, failed, shadow: null } });
+    return statusWith({ engines, totals: { calls: 99, failed, shadow: null, ...more } });
   };
   const text = '10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
   expect(told(20)).toMatchObject({
@@ -104,10 +104,12 @@ it('tells failed calls also beside an engine that is down, and when they are ove
     helps: '',
     text: `1 engine up. ${text}; the last one 1 min 10 s ago. No call waits.`,
   });
-  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /20 s ago(.*)\. 1 engine/.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
-  expect(whose).toEqual([', by program "p"', ', by program "p" of tenant red', ', by tenant red', '', ', by program "~p" of tenant red']); // prettier-ignore
-  const tied = ['', 'red~'].map((by) => ({ code: `of ${by}`, calls: 5, fault: 'client', last_at: Date.now() / 1000, last: by })); // prettier-ignore
-  expect(statusWith({ totals: { calls: 10, failed: tied, shadow: null } }).text).toMatch(/ ago, by tenant red\.$/);
+  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /queue_full(.*); the last one 20 s ago\. /.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
+  expect(whose).toEqual([' (the last by program "p")', ' (the last by program "p" of tenant red)', ' (the last by tenant red)', '', ' (the last by program "~p" of tenant red)']); // prettier-ignore
+  const outage = { from: Date.now() / 1000 - 62, until: Date.now() / 1000 - 47 };
+  expect(told(47, 'up', '', { outage }).text).toContain(' 7 with no_engine (no engine was in service for 15 s, until 47 s ago), 3 with queue_full; '); // prettier-ignore
+  const theirs = ['unknown_model', 'other'].map((code, at) => ({ code, calls: 5, fault: 'client', last_at: Date.now() / 1000 - 9, last: at === 0 ? 'red~' : '' })); // prettier-ignore
+  expect(statusWith({ totals: { calls: 10, failed: theirs, shadow: null } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\. unknown_model asks for a model of \/v1\/models\.$/); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['e down, no engine', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );

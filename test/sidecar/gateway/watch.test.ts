@@ -91,7 +91,7 @@ describe('the admin API', () => {
     await chat({}, named('p'));
     await post('/v1/chat/completions', '{', named('p'));
     const theirs =
-      '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400, 1 with invalid_json, by program "p".';
+      '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400 (the last by program "p"), 1 with invalid_json (the last by program "p"). engine_400 asks for what its message names.';
     expect(await state()).toMatchObject({ level: 'good', title: '', text: `1 engine up. No call waits. ${theirs}` });
     const failed = [{ code: 'engine_400', calls: 1, fault: 'client' }, { code: 'invalid_json', calls: 1, fault: 'client', last: 'default:p' }]; // prettier-ignore
     expect((await ask('/totals')).json()).toMatchObject({ calls: 100, failed });
@@ -100,7 +100,7 @@ describe('the admin API', () => {
     expect(await state()).toMatchObject({
       level: 'warn',
       title: '2 of 102 calls failed',
-      text: `2 of 102 calls failed in the last 5 min with engine_404, by program "q". 1 engine up. No call waits. ${theirs.replace('100', '102')}`,
+      text: `2 of 102 calls failed in the last 5 min with engine_404 (the last by program "q"). 1 engine up. No call waits. ${theirs.replace('100', '102')}`,
     });
     const all = [{ code: 'engine_404', calls: 2, fault: 'service', last: 'default:q' }, ...failed];
     const totals = (await ask('/totals')).json() as unknown as TotalsAnswer;

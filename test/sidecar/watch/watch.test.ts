@@ -183,17 +183,24 @@ describe('totals', () => {
     expect(['kv', 'window', 'never'].map((name) => step.readings.of(name))).toEqual([2.5, 8, null]);
   });
 
-  it('mark engines that go and come back, as long as the range shows them', () => {
+  it('mark engines that go and come back, as long as the range shows them, and know when none was there', () => {
     const totals = totalsOf();
     const engine = 'gpu-1' as EngineId;
     const marks = (range?: '1h') => totals.read(millis(nowMs), range).marks.map(({ atMs, text }) => [atMs, text]);
     nowMs = 1000;
     totals.heard({ type: 'engineJoined', engine, models: [] });
     totals.heard({ type: 'engineLost', engine });
+    // It may be expected, and is not back.
+    totals.heard({ type: 'engineJoined', engine, models: [], down: true });
+    expect(totals.read(millis(nowMs)).outage).toBeUndefined();
     nowMs = 3000;
     // The second time, it tells another capacity.
     for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineJoined', engine, models: [] });
+    const outage = { fromMs: 1000, untilMs: 3000 };
+    expect(totals.read(millis(nowMs)).outage).toEqual(outage);
+    totals.heard({ type: 'engineJoined', engine: 'gpu-2' as EngineId, models: [] });
     totals.heard({ type: 'engineDrained', engine });
+    expect(totals.read(millis(nowMs)).outage).toEqual(outage);
     const all = [[1000, 'gpu-1 is down'], [3000, 'gpu-1 is up again'], [3000, 'gpu-1 is draining']]; // prettier-ignore
     expect(marks()).toEqual(all);
     nowMs = 305_000;
