@@ -143,7 +143,7 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#left(event.engine, 'lost');
+        return this.#left(event.engine, 'lost', event.silentMs);
       case 'engineDrained':
         return this.#left(event.engine, 'draining');
       case 'engineShared':
@@ -161,8 +161,9 @@ export class Scheduler {
     if (engine !== undefined) then(engine);
   }
 
-  #left(id: Engine['id'], state: 'lost' | 'draining'): void {
-    this.#withEngine(id, (engine) => this.#lifecycle.displaced(this.#placement.leave(engine, state, this.#step.nowMs)));
+  #left(id: Engine['id'], state: 'lost' | 'draining', silentMs?: number): void {
+    const { nowMs } = this.#step;
+    this.#withEngine(id, (engine) => this.#lifecycle.displaced(this.#placement.leave(engine, state, nowMs, silentMs)));
   }
 
   /** Ends a step in which no waiting call has room any more. */

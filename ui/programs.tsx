@@ -51,7 +51,7 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
   { name: 'Why ended', cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`), isText: true },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
-  { name: 'Queued, %', meaning: 'Share of the time of its calls', from: 'desk', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)) }, // prettier-ignore
+  { name: 'Queued, %', meaning: 'Share of the time of its calls', from: 'desk', cell: (row) => percent(ratio(row.queue_seconds, row.calls_seconds)) }, // prettier-ignore
   TENANT,
   { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
   MODEL,

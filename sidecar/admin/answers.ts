@@ -110,6 +110,8 @@ export interface ActiveCall {
   readonly engine: string | null;
   readonly waiting_seconds: number;
   readonly service_seconds: number;
+  /** The last part of it, for which its engine has been down. */
+  readonly hung_seconds: number;
   readonly arrived_at: UnixSeconds;
   /** Unix time in seconds; null: none yet, or the answer is no stream. */
   readonly first_token_at: number | null;
@@ -164,6 +166,8 @@ export interface EndedProgram
   readonly ended_at: UnixSeconds;
   /** First arrival to last completion. */
   readonly duration_seconds: number;
+  /** All calls together, from arrival to end. */
+  readonly calls_seconds: number;
   /** Where its last call ran. */
   readonly engine: string | null;
 }
@@ -187,6 +191,8 @@ export interface PastCall {
   readonly code: string | null;
   readonly arrived_at: UnixSeconds;
   readonly duration_seconds: number;
+  /** The last part of it, for which its engine had been down. */
+  readonly hung_seconds: number;
   /** Queued, all attempts together, without `inherited_seconds`. */
   readonly queue_seconds: number;
   /** The same by cause, as far as it was seen: every few seconds somebody looks. */

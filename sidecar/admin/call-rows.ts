@@ -18,6 +18,7 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
     engine: call.engine ?? null,
     waiting_seconds: seconds(call.waitingMs),
     service_seconds: seconds(call.serviceMs),
+    hung_seconds: seconds(call.state === 'running' ? setting.hungMs(call.engine ?? '') : 0),
     arrived_at: unixSeconds(call.arrivedAtMs),
     first_token_at: call.startedAtMs === undefined ? null : unixSeconds(call.startedAtMs),
     waiting_for:
@@ -52,6 +53,7 @@ export function pastCallRow(past: PastCall, balancer: string): Answers.PastCall 
     code: report.code ?? null,
     arrived_at: unixSeconds(endedAtMs - report.durationMs),
     duration_seconds: seconds(report.durationMs),
+    hung_seconds: seconds(report.hungMs),
     queue_seconds: seconds(ownMs),
     waited_for: Object.fromEntries([...report.waits].map(([cause, ms]) => [cause, seconds((ownMs * ms) / seenMs)])),
     inherited_seconds: seconds(inheritedMs),

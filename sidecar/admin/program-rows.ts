@@ -81,6 +81,7 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
     queue_seconds: seconds(gone.waitingMs),
     service_seconds: seconds(gone.serviceMs),
     calls: gone.calls,
+    calls_seconds: seconds(told?.callsMs ?? 0),
     prompt_tokens: told?.tokens.prompt ?? 0,
     output_tokens: told?.tokens.output ?? 0,
     engine: told?.engine ?? null,
@@ -104,7 +105,8 @@ export function programDetail(
   const { active, config, driver, fleet, known, repeats } = context;
   const told = known.of(row);
   const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
-  const recent = context.totals.read(driver.now());
+  const now = driver.now();
+  const recent = context.totals.read(now);
   const troubles = (model: string) =>
     fleet
       .serving(model)
@@ -117,12 +119,13 @@ export function programDetail(
   };
   const setting = {
     ...rulesOf(context),
-    now: driver.now(),
+    now,
     forecast: row.forecast,
     firstByteMs: config.timeouts.firstByteMs,
     failures: (id: CallId) => active.find(id)?.failures?.last ?? [],
     troubles,
     downAt,
+    hungMs: (id: string) => now - (fleet.get(engineId(id))?.trouble?.sinceMs ?? now),
     expected: driver.expected,
     engine: (id: string) => driver.views.engine(engineId(id)),
     holders: (id: string) => driver.views.holders(engineId(id)),

@@ -26,9 +26,10 @@ export interface Engine {
   readonly down_since: number | null;
   /** The last error; null: none. */
   readonly down_reason: string | null;
-  /** How often it went down in the last five minutes, and when it last did; null: not in these. */
+  /** How often it went down in the last five minutes. */
   readonly downs: number;
-  readonly went_down_at: UnixSeconds | null;
+  /** When it last came into service; null: it is not in service. */
+  readonly serving_since: UnixSeconds | null;
   /** Whether it was up since it was added or returned to service. */
   readonly was_up: boolean;
   /** Until it is probed again; null: it is in service, or drains. */
@@ -101,7 +102,7 @@ export interface TotalsAnswer {
   readonly program_completion_seconds: Spread;
   /** The others of them: their last call was refused or failed, or its client left. */
   readonly programs_unanswered: number;
-  /** Clients’ calls that ended or were refused, but for those whose clients left. Lines of batches are none. */
+  /** Clients’ calls that ended or were refused, but for those whose clients left while their engine was up. Lines of batches are none. */
   readonly calls: number;
   /** Those of them that were refused or failed, by error code. `engine_400`: an engine’s answer. */
   readonly failed: readonly Failed[];

@@ -23,7 +23,6 @@ export function engineRow(
   const known = context.driver.views.engine(engine.id);
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
   const view = engine.state === 'down' ? undefined : known;
-  const losses = recent.marks.filter(({ lost }) => lost === engine.id);
   const row = {
     id: engine.id,
     url: engine.url.href,
@@ -32,8 +31,8 @@ export function engineRow(
     state: engine.told,
     down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
     down_reason: engine.trouble?.reason ?? null,
-    downs: losses.length,
-    went_down_at: losses.length === 0 ? null : unixSeconds(losses.at(-1)?.atMs ?? 0),
+    downs: recent.marks.filter(({ lost }) => lost === engine.id).length,
+    serving_since: isServing(engine) ? unixSeconds(engine.servingSinceMs) : null,
     was_up: engine.state !== 'starting',
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],

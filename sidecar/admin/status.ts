@@ -229,7 +229,10 @@ export function troubleOf(engine: Engine, times: Times): string {
 }
 
 /** Whether it has come back since it last failed an attempt: there is no reason to drain it. */
-const isBack = ({ failures, went_down_at: downAt }: Engine): boolean => (failures?.last_at ?? 0) <= (downAt ?? -1);
+const isBack = ({ failures, serving_since: since }: Engine): boolean =>
+  (failures?.last_at ?? 0) + LAST_AT_STEP <= (since ?? -1);
+/** Seconds to which `last_at` is told. */
+const LAST_AT_STEP = 5;
 
 const isFailing = ({ failures }: Engine): boolean =>
   (failures?.calls ?? 0) >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * (failures?.attempts ?? 0));

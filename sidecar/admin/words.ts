@@ -24,6 +24,8 @@ export interface Setting extends Rules {
   readonly queues: (id: string) => boolean;
   /** Undefined: the engine is not down. */
   readonly downAt: (id: string) => string | undefined;
+  /** Time for which it has been down; 0: it is not. */
+  readonly hungMs: (id: string) => number;
   /** Each engine that serves a model and is not in service, and why. */
   readonly troubles: (model: string) => readonly (readonly [id: string, text: string])[];
 }

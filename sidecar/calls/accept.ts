@@ -91,6 +91,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     elsewhere,
     facts: withoutBody(facts),
     engine: engine ?? (line?.isBackground === true ? partOf(context, facts.model, line.engine) : undefined),
+    mayMove: engine === undefined,
     promptTokens,
     family: familyOf(facts.model, opening, context.tokens),
     remaining,

@@ -12,7 +12,7 @@ export function arrivalOf(spec: CallSpec, { objectives }: Pick<Config, 'objectiv
     tenant,
     thread: identity.thread,
     model: modelId(facts.model),
-    ...(engine !== undefined && { engine }),
+    ...(engine !== undefined && { engine, ...(spec.mayMove && { mayMove: true }) }),
     promptTokens,
     ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
     ...(remaining !== undefined && { remaining }),

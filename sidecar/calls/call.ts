@@ -80,7 +80,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.#queue();
       this.context.observers.tell('accepted', this);
     }
-    if (this.#reply.alreadyGone) this.#clientGone();
+    this.#reply.lookForClient();
   }
 
   get isRunning(): boolean {
@@ -267,24 +267,36 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (mayReturn) this.#mayReturn();
     const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
     // Only its batch leaves a line.
-    this.#end(this.spec.line === undefined ? 'cancelled' : 'recalled', event);
+    const outcome = this.spec.line === undefined ? 'cancelled' : 'recalled';
+    const engine = this.#hungMs > 0 ? this.#attempt?.engine : undefined;
+    if (engine === undefined) return this.#end(outcome, event, new GatewayError('client_gone', 'The client left.'));
+    // Had the client stayed, a timeout would have cut the call.
+    this.context.observers.tell('engineFailed', this.spec, engine.id, 'answer', 'down until the client left');
+    this.#end('timed_out', event, new GatewayError('engine_timeout', 'The engine was down until the client left.'));
   }
 
-  /** @param event undefined: the scheduler knows already @param error absent: the client has its answer or is gone */
+  /** Time for which the engine that has it has been down; 0: it is up, or none has it. */
+  get #hungMs(): number {
+    const { sinceMs } = (this.isRunning ? this.#attempt?.engine.trouble : undefined) ?? {};
+    return sinceMs === undefined ? 0 : this.context.driver.now() - sinceMs;
+  }
+
+  /** @param event undefined: the scheduler knows already @param error absent: the client has its answer */
   #end(outcome: Outcome, event: Event | undefined, error?: GatewayError, usage?: Usage): void {
     if (this.#state === 'ended') return;
     const { context } = this;
+    const isAnswered = outcome === 'completed' || outcome === 'client_error';
+    const hungMs = isAnswered ? 0 : this.#hungMs;
     this.#state = 'ended';
     clearInterval(this.#commentTimer);
     this.#attempt?.abort();
     if (event !== undefined) context.driver.emit(event);
     if (error !== undefined) this.#reply.fail(error, this.#headers(error.code), this.#attempt?.reader);
     const now = context.driver.now();
-    const isGone = outcome === 'cancelled' || outcome === 'recalled';
     const report: CallReport = {
       outcome,
-      status: isGone ? 499 : this.#reply.status,
-      code: isGone ? 'client_gone' : error?.code,
+      status: this.#reply.status,
+      code: error?.code,
       dispatch: this.#dispatch,
       attempts: this.#attempts,
       failures: this.failures.last,
@@ -293,11 +305,13 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       ttftMs: this.#beganAt === undefined ? undefined : this.#beganAt - this.#arrivedAt,
       serviceMs: this.#dispatchedAt === undefined ? undefined : (this.#waitsSince ?? now) - this.#dispatchedAt,
       durationMs: now - this.#arrivedAt,
+      hungMs,
       usage,
     };
     this.spec.held.release();
     context.observers.tell('ended', this, report, now);
-    if (this.spec.identity.final) endProgram(context, this.#program);
+    // A line without an answer is sent again, or ends with its batch.
+    if (this.spec.identity.final && (isAnswered || this.spec.line === undefined)) endProgram(context, this.#program);
   }
 
   /** The call left the queue unserved, and its client may ask again. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Api, StreamReader } from '../apis/api.js';
-import type { GatewayError } from '../errors.js';
+import { ERRORS, type GatewayError } from '../errors.js';
 import { limitSilence, sendError, writeFrom, type Source } from '../http/answer.js';
 import { requestIdOf } from '../http/headers.js';
 import { SSE_HEADERS, sseComment } from '../http/sse.js';
@@ -18,7 +18,7 @@ export class Reply {
   readonly #socket: Socket;
   /** Whether a 200 with an event stream has been sent. From then on an error can only be an event. */
   streaming = false;
-  /** Status sent, 0 for none. */
+  /** Status sent, 0 for none; 499: the client has left. */
   status = 0;
   #done = false;
 
@@ -34,9 +34,9 @@ export class Reply {
     this.#socket.once('close', this.#closed);
   }
 
-  /** Whether the client left before this object could notice. */
-  get alreadyGone(): boolean {
-    return this.#socket.destroyed;
+  /** The client may have left before this object could notice. */
+  lookForClient(): void {
+    if (this.#socket.destroyed) this.#closed();
   }
 
   whole(status: number, headers: OutgoingHttpHeaders, body: Buffer): void {
@@ -73,6 +73,7 @@ export class Reply {
 
   /** Ends the reply with an error: an event in an open stream, else a status. @param reader has followed the stream */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
+    if (this.#done) return;
     if (this.streaming) return this.end(this.api.errorEvent(error, requestIdOf(this.request), reader));
     this.#finish(error.status);
     sendError(this.request, this.response, error, this.api, headers);
@@ -94,7 +95,7 @@ export class Reply {
 
   readonly #closed = (): void => {
     if (this.#done) return;
-    this.#done = true;
+    this.#finish(ERRORS.client_gone.status);
     this.gone();
   };
 }

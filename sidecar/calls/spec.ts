@@ -47,6 +47,8 @@ export interface CallSpec extends Readonly<ReturnType<typeof readDeclaration>> {
   readonly facts: RequestFacts;
   /** The only engine that may run the call; absent: any that serves the model. */
   readonly engine?: EngineId | undefined;
+  /** Whether others may, too, once it has failed it. */
+  readonly mayMove: boolean;
   readonly promptTokens: Tokens;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;
@@ -105,6 +107,8 @@ export interface CallReport {
   /** Time from the last dispatch to the end. */
   readonly serviceMs: number | undefined;
   readonly durationMs: number;
+  /** The last part of it, for which its engine had been down; 0: none. */
+  readonly hungMs: number;
   readonly usage: Usage | undefined;
 }
 

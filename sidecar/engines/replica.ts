@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import type { EngineId, ProgramId } from '../../src/index.js';
+import { millis, type EngineId, type ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
 import type { Config, EngineConfig } from '../config/index.js';
 import { reasonOf } from '../errors.js';
@@ -34,6 +34,8 @@ export class Replica {
   ejections = 0;
   /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
   trouble: { readonly reason: string; readonly sinceMs: number; readonly isStuck?: true } | undefined;
+  /** When it last came into service. */
+  servingSinceMs = -Infinity;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
   models: ReadonlyMap<string, JsonObject>;
   /** The last load report; `{}` before the first. */
@@ -62,6 +64,8 @@ export class Replica {
   served = 0;
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
+  /** Its last good answer to a call, or to a probe by which it was not stuck. */
+  #heardAtMs = 0;
   /** Ejections since the engine last worked, for the backoff. Failed probes do not count, or it would be found late. */
   #setbacks = 0;
   #probeAtMs = Infinity;
@@ -131,6 +135,7 @@ export class Replica {
   /** The engine generated an answer to a call of the program, or began to. */
   succeeded(program: ProgramId): void {
     this.served += 1;
+    this.#heardAtMs = this.ports.now();
     this.#callFailures = 0;
     this.#acquit();
     this.#saturation.served(program, this.ports.now());
@@ -242,7 +247,8 @@ export class Replica {
     this.trouble = { reason, sinceMs: this.ports.now() };
     this.#enter('down');
     this.ports.log.warn({ engine: this.id, reason }, 'engine is down');
-    this.ports.emit({ type: 'engineLost', engine: this.id });
+    const silentMs = millis(this.ports.now() - this.#heardAtMs);
+    this.ports.emit({ type: 'engineLost', engine: this.id, silentMs });
   }
 
   #schedule(): void {
@@ -298,6 +304,7 @@ export class Replica {
     this.#identified ||= isSure;
     this.models = models;
     const stuckMs = this.#stall.note(load, this.ports.now());
+    if (stuckMs === 0) this.#heardAtMs = this.ports.now();
     if (stuckMs >= this.settings.health.stuckMs) return this.#stuck(load, stuckMs);
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };
@@ -307,7 +314,10 @@ export class Replica {
     this.#failed.clear();
     this.trouble = undefined;
     this.#endProbation();
-    if (!isServing(this)) this.#enter(this.state === 'down' ? 'probation' : 'up');
+    if (!isServing(this)) {
+      this.servingSinceMs = this.ports.now();
+      this.#enter(this.state === 'down' ? 'probation' : 'up');
+    }
     this.#announce();
     // One probe of a busy engine may have failed to read it.
     if (joined(this).capacityTokens === undefined && (this.#unsized += 1) === 2)

@@ -21,6 +21,8 @@ export class Told {
   workflow: string | undefined;
   /** Of its calls that have ended here. */
   readonly tokens = { prompt: 0, output: 0 };
+  /** Time of these from arrival to end. */
+  callsMs = 0;
   /** Whether its last call to end or to be refused was answered. */
   isAnswered = false;
   /** Whether nobody waits for its last call: a line of a batch, or one that takes only room that others leave. */
@@ -84,7 +86,7 @@ export class KnownPrograms implements Observer {
 
   ended(
     { spec }: { readonly spec: Pick<CallSpec, 'warned'> },
-    { usage, outcome }: Pick<CallReport, 'usage' | 'outcome'>,
+    { usage, outcome, durationMs }: Pick<CallReport, 'usage' | 'outcome' | 'durationMs'>,
   ): void {
     const told = this.#toldBy.get(spec);
     this.#toldBy.delete(spec);
@@ -92,6 +94,7 @@ export class KnownPrograms implements Observer {
     told.activeCalls -= 1;
     told.isAnswered = outcome === 'completed';
     if (told.isAnswered) for (const { key } of spec.warned) told.warned.add(key);
+    told.callsMs += durationMs;
     told.tokens.prompt += usage?.promptTokens ?? 0;
     told.tokens.output += usage?.outputTokens ?? 0;
   }

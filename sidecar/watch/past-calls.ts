@@ -85,5 +85,6 @@ const REFUSED = {
   ttftMs: undefined,
   serviceMs: undefined,
   durationMs: 0,
+  hungMs: 0,
   usage: undefined,
 } as const;

@@ -56,6 +56,8 @@ export class Engine {
   /** Rests after "no room", for some calls or for all. */
   rests = new Rests();
   lostAtMs = -Infinity;
+  /** Its last sign of life before that. */
+  heardAtMs = -Infinity;
 
   pools: readonly ModelPool[] = [];
   limit: ConcurrencyLimit;
@@ -133,8 +135,11 @@ export class Engine {
     this.workingSet.claims.retention = makeRetention(config.retention);
   }
 
-  leave(state: 'lost' | 'draining', nowMs: number): void {
-    if (this.state === 'up') this.lostAtMs = nowMs;
+  leave(state: 'lost' | 'draining', nowMs: number, silentMs: number): void {
+    if (this.state === 'up') {
+      this.lostAtMs = nowMs;
+      this.heardAtMs = nowMs - silentMs;
+    }
     this.state = state;
     this.life += 1;
     this.workingSet.clear();

@@ -77,10 +77,10 @@ export class Placement {
   }
 
   /** Takes the engine out of service. Returns the waiting calls whose place or deadline it changed. */
-  leave(engine: Engine, state: 'lost' | 'draining', nowMs: number): Call[] {
+  leave(engine: Engine, state: 'lost' | 'draining', nowMs: number, silentMs = 0): Call[] {
     // Ignore draining engines: marking them lost would keep their row for ever.
     if (engine.state === 'draining') return [];
-    engine.leave(state, nowMs);
+    engine.leave(state, nowMs, silentMs);
     this.rules.balancer.lost?.(engine);
     const displaced = this.#serve(engine, state === 'lost' ? engine.pools.map((pool) => pool.model) : []);
     this.engineTable.removeIfDone(engine);

@@ -142,9 +142,9 @@ export class Accounting {
     return this.#sharedPrefixes.expectedTokens(family, promptTokens);
   }
 
-  /** An engine has given nothing since it was found down. */
-  abandoned(call: Call, { state, lostAtMs }: Engine, nowMs: number): void {
-    const untilMs = state === 'lost' ? lostAtMs : nowMs;
+  /** An engine that is down has given nothing since its last sign of life. */
+  abandoned(call: Call, { state, heardAtMs }: Engine, nowMs: number): void {
+    const untilMs = state === 'lost' ? heardAtMs : nowMs;
     this.#charge(call, Math.max(0, untilMs - call.dispatchedAtMs), nowMs);
     call.program.outputTokens += call.outputTokens;
   }

@@ -104,7 +104,8 @@ export class Call implements Waiting, Timed {
   readonly thread: string;
   readonly model: ModelId;
   /** The only engine that may run it, by the client's request; undefined: any that serves the model. */
-  readonly onlyOn: EngineId | undefined;
+  onlyOn: EngineId | undefined;
+  readonly #mayMove: boolean;
   readonly promptTokens: number;
   /** Prompt and reserved output: its share of an engine's KV cache. */
   readonly needTokens: number;
@@ -122,6 +123,7 @@ export class Call implements Waiting, Timed {
     this.thread = event.thread;
     this.model = event.model;
     this.onlyOn = event.engine;
+    this.#mayMove = event.mayMove === true;
     this.promptTokens = event.promptTokens;
     this.needTokens = event.promptTokens + Math.min(event.maxTokens ?? Infinity, reserveTokens);
     this.family = event.family;
@@ -180,6 +182,7 @@ export class Call implements Waiting, Timed {
     this.attempts += 1;
     if (!this.failedOn.includes(engine)) this.failedOn = [...this.failedOn, engine];
     this.retryAtMs = retryAtMs;
+    if (this.#mayMove) this.onlyOn = undefined;
     this.isUnbound = false;
     this.unreachedAtMs = Infinity;
   }

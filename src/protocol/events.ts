@@ -45,6 +45,8 @@ export interface CallArrived extends OfCall<'callArrived'> {
   readonly model: ModelId;
   /** The only engine that may run it, such as the one that stores the response it continues; absent: any. */
   readonly engine?: EngineId;
+  /** Others may run it, too, once that engine has failed it. */
+  readonly mayMove?: true;
   /** Prompt length in tokens, estimated by the driver. */
   readonly promptTokens: Tokens;
   /** The client's own limit on the answer, in tokens; absent when it gave none. */
@@ -195,7 +197,10 @@ export interface EngineReported extends OfEngine<'engineReported'> {
 }
 
 /** Nothing more is dispatched there. Its waiting calls are placed anew; its running calls still end one by one. */
-export type EngineLost = OfEngine<'engineLost'>;
+export interface EngineLost extends OfEngine<'engineLost'> {
+  /** Time since its last sign of life, for which nothing is charged; absent: 0. */
+  readonly silentMs?: Millis;
+}
 
 /** As `engineLost`, but the engine is well: its running calls are expected to finish. */
 export type EngineDrained = OfEngine<'engineDrained'>;

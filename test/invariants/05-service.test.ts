@@ -31,7 +31,8 @@ it('the service charged is what engines in service gave, along the longest chain
           if (!commands.some(isRefused)) rows.set(event.program, row);
           chains.set(event.call, { row, service0Ms: row.serviceMs, dispatchedAtMs: NaN, engine: '' });
         }
-        if (event?.type === 'engineLost' && !lostAtMs.has(event.engine)) lostAtMs.set(event.engine, nowMs);
+        if (event?.type === 'engineLost' && !lostAtMs.has(event.engine))
+          lostAtMs.set(event.engine, nowMs - (event.silentMs ?? 0));
         if (event?.type === 'engineDrained') lostAtMs.set(event.engine, Infinity);
         if (event?.type === 'engineJoined' && event.down !== true) lostAtMs.delete(event.engine);
         if (event?.type === 'programEnded') rows.delete(event.program);
@@ -41,7 +42,7 @@ it('the service charged is what engines in service gave, along the longest chain
           if (chain !== undefined && ['finished', 'cancelled', 'lost'].includes(how)) {
             chains.delete(event.call);
             const untilMs = how === 'finished' ? nowMs : Math.min(nowMs, lostAtMs.get(chain.engine) ?? nowMs);
-            const usedMs = Number.isNaN(chain.dispatchedAtMs) ? 0 : untilMs - chain.dispatchedAtMs;
+            const usedMs = Number.isNaN(chain.dispatchedAtMs) ? 0 : Math.max(0, untilMs - chain.dispatchedAtMs);
             if (usedMs > 0 && untilMs < nowMs) hung += 1;
             chain.row.serviceMs = Math.max(chain.row.serviceMs, chain.service0Ms + usedMs);
           } else if (chain !== undefined && event.type === 'callFailed') {

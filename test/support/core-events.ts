@@ -129,7 +129,12 @@ export const cancelled = (call: string): Event => ({ type: 'callCancelled', call
 /** Its client hung up while it was queued, and may ask again. */
 export const hungUp = (call: string): Event => ({ type: 'callCancelled', call: callId(call), mayReturn: true });
 export const ended = (program: string): Event => ({ type: 'programEnded', program: programId(program) });
-export const lost = (engine: string): Event => ({ type: 'engineLost', engine: engineId(engine) });
+/** @param silentMs since its last sign of life */
+export const lost = (engine: string, silentMs?: number): Event => ({
+  type: 'engineLost',
+  engine: engineId(engine),
+  ...(silentMs !== undefined && { silentMs: millis(silentMs) }),
+});
 export const drained = (engine: string): Event => ({ type: 'engineDrained', engine: engineId(engine) });
 export const reported = (
   engine: string,

@@ -64,7 +64,7 @@ export function playMany(options: Omit<PlayOptions, 'seed'> | ((seed: number) =>
 
 class Player {
   readonly #dice: Dice;
-  /** Of the hosts alone: the rest of a sequence is the same without them. */
+  /** Of hosts and silences alone: the rest of a sequence is the same without them. */
   readonly #hosts: Dice;
   readonly #scheduler: Scheduler;
   readonly #policy: WatchingPolicy | undefined;
@@ -202,7 +202,7 @@ class Player {
       this.#withRunning((call) => this.#tell(failed(call, 'broken', dice.pick([0, dice.int(1, 400)]))));
     else if (roll < 0.55) this.#withRunning((call) => this.#tell(failed(call, 'lost')));
     else if (roll < 0.6) this.#withRunning((call) => this.#tell(failed(call, 'refused')));
-    else if (roll < 0.65) this.#tell(lost(engine));
+    else if (roll < 0.65) this.#tell(lost(engine, this.#hosts.int(0, 200)));
     else if (roll < 0.72) this.#tell(drained(engine));
     else this.#join(engine);
   }

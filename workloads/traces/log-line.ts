@@ -52,7 +52,7 @@ const event = z.discriminatedUnion('type', [
     promptTokens: count,
     maxTokens: count.optional(),
     waitMsMax: number.optional(),
-    ...each(yes, 'patient', 'background', 'retry'),
+    ...each(yes, 'mayMove', 'patient', 'background', 'retry'),
     family: family.optional(),
     remaining: work.optional(),
     elsewhere: elsewhere.optional(),
@@ -79,7 +79,7 @@ const event = z.discriminatedUnion('type', [
     ...each(yes, 'shared', 'down'),
   }),
   typed('engineReported', { engine: text, ...each(number.optional(), 'waiting', 'kvUsage', 'preemptions') }),
-  typed('engineLost', { engine: text }),
+  typed('engineLost', { engine: text, silentMs: number.optional() }),
   typed('engineDrained', { engine: text }),
   typed('engineShared', {
     engine: text,

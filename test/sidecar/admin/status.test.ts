@@ -32,7 +32,7 @@ it('tells what an engine that is up has failed, and warns of much until none has
   // Without it, its calls would fail.
   expect(told(40, 60, 9)[1]).toBe('What helps: restart e3, or read its log.');
   // What it failed before it went down and came back is over.
-  expect([8, 10].map((ago) => statusWith({ engines: [{ id: 'e3', state: 'up', models: ['m'], in_flight: 0, went_down_at: Date.now() / 1000 - ago, failures: { calls: 40, attempts: 60, last_at: Date.now() / 1000 - 9, last: '' } }] }).level)).toEqual(['good', 'warn']); // prettier-ignore
+  expect([3, 8].map((ago) => statusWith({ engines: [{ id: 'e3', state: 'up', models: ['m'], in_flight: 0, serving_since: Date.now() / 1000 - ago, failures: { calls: 40, attempts: 60, last_at: Date.now() / 1000 - 9, last: '' } }] }).level)).toEqual(['good', 'warn']); // prettier-ignore
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });

@@ -1,33 +1,29 @@
 import { expect, it } from 'vitest';
+import type { EndedPrograms } from '../../../sidecar/admin/answers.js';
 import { run } from '../../support/command-line.js';
-import {
-  ask,
-  completion,
-  fakeEngine,
-  gate,
-  heldEngine,
-  named,
-  ONE_AT_A_TIME,
-  post,
-  until,
-  world,
-} from '../gateway/world.js';
+import { completion, fakeEngine, gate, held, heldEngine, lone, named, ONE_AT_A_TIME, post, replies, until, world, type World } from '../gateway/world.js'; // prettier-ignore
 import { batchOf, create, inFolder, lineOf, reached, shown, upload } from './service.js';
 
+const FOUR = ['a', 'b', 'c', 'd'].map((id) => lineOf(id));
+
+/** Whether each program that has ended had an answer at last. */
+const answered = async ({ read }: Pick<World, 'read'>): Promise<boolean[]> =>
+  (await read<EndedPrograms>('/ended')).programs.map((program) => program.answered);
+
 it('an ended batch is among the last ten that operators see, the last to end first', async () => {
-  const { url, adminUrl } = await world([await fakeEngine()], inFolder());
+  const { url, read } = await lone(undefined, inFolder());
   const ids: string[] = [];
   for (let at = 0; at < 11; at += 1) {
     const file = (await upload(url, 'no JSON')).json();
     ids.unshift(String((await create(url, file['id'])).json()['id']));
     await reached(url, ids[0]!, 'failed');
   }
-  const { ended_batches: ended } = (await ask(`${adminUrl}/gateway`)).json() as unknown as { ended_batches: { id: string }[] }; // prettier-ignore
-  expect(ended.map(({ id }) => id)).toEqual(ids.slice(0, 10));
+  const ended_batches = ids.slice(0, 10).map((id) => ({ id }));
+  expect(await read('/gateway')).toMatchObject({ ended_batches });
 });
 
 it('a model that no engine serves is told while its lines are asked again, and no longer once it comes up', async () => {
-  const { url, adminUrl, read } = await world([await fakeEngine()], inFolder());
+  const { url, adminUrl, read } = await lone(undefined, inFolder());
   // One that has not been reached may serve any model.
   await post(`${adminUrl}/engines`, { url: 'http://127.0.0.1:9' });
   const id = await batchOf(url, [
@@ -52,7 +48,7 @@ it('a model that no engine serves is told while its lines are asked again, and n
   expect(await reached(url, failing, 'completed')).toMatchObject({ errors: null, failures });
   const { text } = (await rows()).ended_batches[0] ?? {};
   expect(text).toContain('\nLine 1 failed: ');
-  expect((await ask(`${adminUrl}/programs/${failing}/explain`)).json()['text']).toContain(text);
+  expect((await read<{ text: string }>(`/programs/${failing}/explain`)).text).toContain(text);
 });
 
 it('a batch that no engine can run is explained by that first, and without a forecast', async () => {
@@ -61,16 +57,15 @@ it('a batch that no engine can run is explained by that first, and without a for
     if (engine.seen.length > 1) await opened;
     await completion()(...asked);
   });
-  const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
-  const id = await batchOf(url, [lineOf('a'), lineOf('b'), lineOf('c')]);
+  const { url, adminUrl, read } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
+  const id = await batchOf(url, FOUR.slice(1));
   await until(() => engine.seen.length === 2);
   const why = async (of = id) =>
-    String((await ask(`${adminUrl}/programs/${of}/explain`)).json()['text']).replace(/Its window.*/, '');
+    (await read<{ text: string }>(`/programs/${of}/explain`)).text.replace(/Its window.*/, '');
   await post(`${adminUrl}/engines/${new URL(engine.url).host}/drain`, {});
   expect(await why()).toContain(`Batch ${id} of tenant default cannot go on, as no engine is up: `);
   expect(await why()).not.toContain('the pace so far');
-  const rows = (await ask(`${adminUrl}/gateway`)).json()['batches'];
-  expect(rows).toMatchObject([{ id, rest_seconds: null, pace: '' }]);
+  expect(await read('/gateway')).toMatchObject({ batches: [{ id, rest_seconds: null, pace: '' }] });
   expect(await why(id.slice(0, 12))).toBe(await why());
   const end = () => run(['end', id, '--url', adminUrl]);
   expect(await end()).toMatchObject({ code: 0, out: `Batch ${id} of tenant default is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed. Its answers are kept.\n` }); // prettier-ignore
@@ -84,50 +79,64 @@ it('a batch that no engine can run is explained by that first, and without a for
 });
 
 it('lines that a cancelled batch takes back are none that a client has left', async () => {
-  const { engine, open } = await heldEngine();
-  const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
-  const id = await batchOf(url, [lineOf('a'), lineOf('b'), lineOf('c')]);
-  const metrics = async () => (await ask(`${adminUrl}/metrics`)).text;
-  await until(async () => /^maitred_tenant_waiting_calls{[^}]*} 2$/m.test(await metrics()));
+  const all = await held({ ...ONE_AT_A_TIME, ...inFolder() });
+  const { url, open, waiting, counted } = all;
+  const id = await batchOf(url, FOUR.slice(1));
+  await until(async () => (await waiting()) === 2);
   await post(`${url}/v1/batches/${id}/cancel`, {});
   open();
   await reached(url, id, 'cancelled');
-  const ended = (await metrics()).match(/^maitred_calls_ended_total.* [1-9]\d*$/gm);
-  expect(ended).toEqual(['completed"} 1', 'recalled"} 2'].map((end) => `maitred_calls_ended_total{outcome="${end}`));
+  const ends = ['completed', 'recalled', 'cancelled'].map((end) => counted(`calls_ended_total{outcome="${end}"}`));
+  expect(await Promise.all(ends)).toEqual([1, 2, 0]);
+  expect(await answered(all)).toEqual([false, false, true]);
 });
 
 it('lines that wait for an engine of theirs go to others once it is down', async () => {
   const [a, b] = [await heldEngine(), await heldEngine()];
   const health = { failuresMax: 1, intervalMs: 100, timeoutMs: 5000, backoffMs: 500 };
-  const { url, adminUrl, chat } = await world([a.engine, b.engine], { ...ONE_AT_A_TIME, ...inFolder(), health, timeouts: { noEngineMs: 600_000 } }); // prettier-ignore
+  const all = await world([a.engine, b.engine], { ...ONE_AT_A_TIME, ...inFolder(), health, timeouts: { noEngineMs: 600_000 } }); // prettier-ignore
+  const { url, chat, waiting, counted } = all;
   const calls = [chat({}, named('p')), chat({}, named('q'))];
   await until(() => a.engine.seen.length + b.engine.seen.length === 2);
-  const id = await batchOf(
-    url,
-    ['a', 'b', 'c', 'd'].map((each) => lineOf(each)),
-  );
-  const metrics = async () => (await ask(`${adminUrl}/metrics`)).text;
-  await until(async () => /^maitred_tenant_waiting_calls{[^}]*} 4$/m.test(await metrics()));
+  const id = await batchOf(url, FOUR);
+  await until(async () => (await waiting()) === 4);
   await b.engine.close();
   a.open();
   expect(await reached(url, id, 'completed')).toMatchObject({ request_counts: { total: 4, completed: 4, failed: 0 } });
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200]);
-  expect(await metrics()).toMatch(/^maitred_calls_ended_total.*"recalled"} [1-9]/m);
+  expect(await counted('calls_ended_total{outcome="recalled"}')).toBeGreaterThan(0);
+  expect(await answered(all)).toEqual([true, true, true, true]);
+});
+
+it('a line that its engine fails goes to another one, and counts as one program', async () => {
+  const failing = await fakeEngine(replies(500, {}));
+  const all = await world([failing, await fakeEngine()], inFolder());
+  const id = await batchOf(all.url, FOUR);
+  expect(await reached(all.url, id, 'completed')).toMatchObject({ request_counts: { completed: 4 } });
+  expect(failing.seen.length).toBeGreaterThan(0);
+  expect(await all.counted('calls_ended_total{outcome="engine_error"}')).toBe(0);
+  expect(await answered(all)).toEqual([true, true, true, true]);
 });
 
 it('lines that find all engines drained are no refused calls', async () => {
-  const { url, adminUrl, engines, logs } = await world([await fakeEngine()], inFolder());
-  const [engine] = await engines();
-  await post(`${adminUrl}/engines/${engine!.id}/drain`, {});
+  const { url, adminUrl, engine, counted, logs } = await lone(undefined, inFolder());
+  await post(`${adminUrl}/engines/${engine.id}/drain`, {});
   await batchOf(url, [lineOf('a')]);
   await until(() => logs.some(({ code }) => code === 'no_engine'));
-  expect((await ask(`${adminUrl}/metrics`)).text).toContain('maitred_calls_rejected_total{code="no_engine"} 0\n');
+  expect(await counted('calls_rejected_total{code="no_engine"}')).toBe(0);
+});
+
+it('a line that is asked again after a failure counts as one program', async () => {
+  let failures = 3;
+  const all = await lone((...asked) => (failures-- > 0 ? replies(500, {}) : completion())(...asked), inFolder());
+  await reached(all.url, await batchOf(all.url, [lineOf('a')]), 'completed');
+  expect(await all.counted('calls_ended_total{outcome="engine_error"}')).toBe(1);
+  expect(await answered(all)).toEqual([true]);
 });
 
 it('a batch none of whose lines is under way is explained by those that have the places', async () => {
-  const { engine, open } = await heldEngine();
   const { batches } = inFolder();
-  const { url, read } = await world([engine], { batches: { ...batches, inFlightMax: 1 } });
+  const { engine, open, url, read } = await held({ batches: { ...batches, inFlightMax: 1 } });
   const first = await batchOf(url, [lineOf('a'), lineOf('b')]);
   await until(() => engine.seen.length === 1);
   const id = await batchOf(url, [lineOf('c')]);

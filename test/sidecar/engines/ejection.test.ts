@@ -7,7 +7,7 @@ import {
   INTERVAL,
   it,
   JOINED,
-  LOST,
+  lostAfter,
   probed,
   REPORTED,
   TIMEOUT,
@@ -24,7 +24,7 @@ describe('ejection', () => {
     expect(harness.engine('e').state).toBe('up');
     harness.call('e', 'unreached');
     expect(harness.engine('e').state).toBe('down');
-    expect(harness.take()).toEqual([LOST]);
+    expect(harness.take()).toEqual([lostAfter(0)]);
     expect(harness.waits).toEqual([BACKOFF]);
     expect(harness.engine('e').trouble?.reason).toBe('it cannot be reached');
     expect(harness.engine('e').probeInMs).toBe(BACKOFF);
@@ -55,7 +55,7 @@ describe('ejection', () => {
     expect(harness.take()).toEqual([]);
     await harness.probe();
     expect(harness.engine('e').state).toBe('down');
-    expect(harness.take()).toEqual([LOST]);
+    expect(harness.take()).toEqual([lostAfter(FAILURES_MAX * INTERVAL)]);
   });
 
   it('does not follow on answers that fail one program, nor those of several while probes are good', async ({
@@ -102,7 +102,7 @@ describe('ejection', () => {
       harness.timers.advance(TIMEOUT);
       await harness.idle();
     }
-    expect(harness.take()).toEqual([LOST]);
+    expect(harness.take()).toEqual([lostAfter(FAILURES_MAX * (INTERVAL + TIMEOUT))]);
   });
 
   it('forgives failed probes that are not in a row', async ({ fake, harness }) => {
@@ -122,7 +122,7 @@ describe('ejection', () => {
     harness.timers.advance(TIMEOUT);
     await harness.idle();
     expect(harness.engine('e').state).toBe('down');
-    expect(harness.take()).toEqual([LOST]);
+    expect(harness.take()).toEqual([lostAfter(INTERVAL)]);
     expect(harness.waits).toEqual([BACKOFF]);
   });
 
@@ -160,7 +160,7 @@ describe('probation', () => {
     for (const factor of [2, 4, BACKOFF_MAX / BACKOFF, BACKOFF_MAX / BACKOFF]) {
       harness.call('e', 'unreached');
       expect(harness.engine('e').state).toBe('down');
-      expect(harness.take()).toEqual([LOST]);
+      expect(harness.take()).toEqual([lostAfter(0)]);
       expect(harness.waits).toEqual([factor * BACKOFF]);
       await harness.probe();
       expect(harness.engine('e').state).toBe('probation');
@@ -184,7 +184,7 @@ describe('probation', () => {
   it('ends with one probe that fails', async ({ onProbation: { fake, harness } }) => {
     fake.all = 503;
     await harness.probe();
-    expect(harness.take()).toEqual([LOST]);
+    expect(harness.take()).toEqual([lostAfter(INTERVAL)]);
   });
 
   it('finds out anew what came back', async () => {

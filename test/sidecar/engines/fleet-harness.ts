@@ -111,7 +111,7 @@ export class FleetHarness {
 /** Types of the events, in order. */
 export const types = (events: readonly Event[]) => events.map((event) => event.type);
 
-export const LOST = { type: 'engineLost', engine: 'e' };
+export const lostAfter = (silentMs: number) => ({ type: 'engineLost', engine: 'e', silentMs });
 export const JOINED = { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 };
 export const REPORTED = { type: 'engineReported', engine: 'e', waiting: 2 };
 

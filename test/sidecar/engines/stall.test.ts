@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BACKOFF, INTERVAL, STUCK, up, types, VLLM } from './fleet-harness.js';
+import { BACKOFF, INTERVAL, lostAfter, STUCK, up, VLLM } from './fleet-harness.js';
 
 /** Metrics of an engine with these requests and tokens. */
 const metrics = (running: number, waiting: number, tokens: number): string =>
@@ -28,7 +28,7 @@ describe('an engine that has requests, runs none and gives no token', () => {
     }
     // Its first report of rest only shows how many tokens there were.
     await harness.probe();
-    expect(types(harness.take()).filter((type) => type === 'engineLost')).toEqual(['engineLost']);
+    expect(harness.take().filter(({ type }) => type === 'engineLost')).toEqual([lostAfter(STUCK)]);
     expect(harness.engine('e')).toMatchObject({ state: 'down', ejections: 1, trouble: { isStuck: true } });
     expect(harness.engine('e').trouble!.reason).toContain('3 requests');
   });

@@ -1,28 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import type * as Answers from '../../../sidecar/admin/answers.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { ask, chat, completion, errorCode, fakeEngine, held, heldEngine, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world, type Answer } from './world.js'; // prettier-ignore
+import { completion, errorCode, fakeEngine, held, heldEngine, lone, named, ONE_AT_A_TIME, post, refusal, replies, until, world, type Answer } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
 
 type Told = Answers.Explanation & { readonly program: Answers.ProgramDetail };
 
 /** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
 async function queued() {
-  const { engine, open, url, chat, waiting } = await held({ admission: { window: 1 } });
+  const all = await held({ admission: { window: 1 } });
+  const { engine, chat, waiting } = all;
   const answers = [chat({}, named('first'))];
   await until(() => engine.seen.length === 1);
   answers.push(chat({}, { ...named('second'), 'x-request-id': 'r-2' }));
   await until(async () => (await waiting()) === 1);
-  return { url, engine, open, answers };
+  return { ...all, answers };
 }
 
 it('shows the oldest hundred of a program’s calls, and says that there are more', async () => {
-  const { url, open, answers } = await queued();
-  for (let call = 0; call < 101; call += 1) answers.push(chat(url, {}, named('second')));
-  await until(async () => (await waiting(url)) === 102);
-  const shown = (await ask(`${url}/programs/second`)).json() as unknown as Answers.ProgramDetail;
+  const { open, chat, read, waiting, answers } = await queued();
+  for (let call = 0; call < 101; call += 1) answers.push(chat({}, named('second')));
+  await until(async () => (await waiting()) === 102);
+  const shown = await read<Answers.ProgramDetail>('/programs/second');
   expect([shown.active_calls, shown.active.length]).toEqual([102, 100]);
-  const told = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
+  const told = await read<Told>('/programs/second/explain');
   expect(told.program.active).toHaveLength(100);
   // The oldest one's paragraph stands for those that wait for the same.
   expect(told.text.split('\n\n')).toEqual([
@@ -37,29 +38,26 @@ it('shows the oldest hundred of a program’s calls, and says that there are mor
 
 describe('a waiting call', () => {
   it('is explained: its cause, with figures and in words, in /programs/{id}, /queue and metrics', async () => {
-    const { url, engine, open, answers } = await queued();
+    const { url, engine, open, read, metrics, answers } = await queued();
     const cause = { cause: 'window', engine: engine.id, needs: 1, free: 0, limit: 1, ahead: 0 };
-    const program = (await ask(`${url}/programs/second`)).json() as unknown as Answers.ProgramDetail;
-    expect(program.active[0]).toMatchObject({ state: 'waiting', waiting_for: cause });
-    const running = (await ask(`${url}/programs/first`)).json() as unknown as typeof program;
-    expect(running.active[0]).toMatchObject({ state: 'running', waiting_for: null });
+    expect(await read('/programs/second')).toMatchObject({ active: [{ state: 'waiting', waiting_for: cause }] });
+    expect(await read('/programs/first')).toMatchObject({ active: [{ state: 'running', waiting_for: null }] });
 
-    const { programs } = (await ask(`${url}/programs`)).json() as { programs: object[] };
     const rows = [
       { id: 'first', state: 'running', current_wait_cause: null },
       { id: 'second', state: 'waiting', current_wait_cause: 'window' },
     ];
-    expect(programs).toMatchObject(rows);
-    expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: rows });
+    for (const filter of ['', '?state=active'])
+      expect(await read(`/programs${filter}`)).toMatchObject({ programs: rows });
     const { out } = await run(['why', '--url', url]);
     expect(out.replaceAll('\n', ' ')).toMatch(
       /^Call \S+ of program "second" has waited \S+ m?s for the window of \S+\. /,
     );
     // Neither has promotions: of equals, those that wait come first.
     for (const sort of ['promotions', '-promotions'])
-      expect((await ask(`${url}/programs?sort=${sort}`)).json()).toMatchObject({ programs: rows.toReversed() });
+      expect(await read(`/programs?sort=${sort}`)).toMatchObject({ programs: rows.toReversed() });
 
-    const told = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
+    const told = await read<Told>('/programs/second/explain');
     expect(told).toMatchObject({ program: { ...rows[1], active: [{ waiting_for: cause }] } });
     const [{ call: id }] = told.program.active as [Answers.ActiveCall];
     expect(told.text).toContain(id);
@@ -68,60 +66,56 @@ describe('a waiting call', () => {
       /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nMost tokens in flight there: "first" \(1 call, [\d,]+ tokens\)\.\nIt stands at level 0 \(0 goes first\), by the engine time that its program is likely to need until its end; its ended calls have taken 0 s of engine time\.\n[^]*In .* it is overdue: then it is first in line, and idle contexts make way for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too, and so does that of its request.
-    for (const each of [id, 'r-2']) {
-      const byCall = (await ask(`${url}/programs/${each}/explain`)).json();
-      expect(byCall).toMatchObject({ program: { id: 'second', active: [{ call: id }] } });
-    }
+    for (const each of [id, 'r-2'])
+      expect(await read(`/programs/${each}/explain`)).toMatchObject({
+        program: { id: 'second', active: [{ call: id }] },
+      });
 
-    expect((await ask(`${url}/queue`)).json()).toMatchObject({ waiting_for: { window: 1, kv: 0 } });
-    const samples = await metrics(url);
-    const shown = WAIT_CAUSES.map((each) => [each, samples.get(`maitred_waiting_calls{cause="${each}"}`)]);
-    expect(Object.fromEntries(shown)).toEqual({
-      ...Object.fromEntries(WAIT_CAUSES.map((each) => [each, 0])),
-      window: 1,
-    });
+    expect(await read('/queue')).toMatchObject({ waiting_for: { window: 1, kv: 0 } });
+    const samples = await metrics();
+    for (const each of WAIT_CAUSES)
+      expect(samples.get(`maitred_waiting_calls{cause="${each}"}`), each).toBe(each === 'window' ? 1 : 0);
     open();
     await Promise.all(answers);
   });
 });
 
 it('tells background calls apart: who waits for an answer comes first', async () => {
-  const { engine, open, ask, admin, chat, waiting } = await held(ONE_AT_A_TIME);
+  const { engine, open, read, chat, waiting } = await held(ONE_AT_A_TIME);
   const answers = [chat({}, named('first'))];
   await until(() => engine.seen.length === 1);
   answers.push(chat({ service_tier: 'flex' }, named('later')), chat({}, named('second')));
   await until(async () => (await waiting()) === 2);
-  const { programs } = (await ask('/programs?sort=-current_wait_seconds')).json() as { programs: { id: string }[] };
-  expect(programs.map(({ id }) => id)).toEqual(['second', 'first', 'later']);
-  expect((await admin('/gateway')).json()).toMatchObject({ status: { text: expect.stringMatching(/ 1 call runs, 1 waits, the longest for \S+ m?s, and 1 in the background, all for the window\.$/) as string, title: '1 waiting' } }); // prettier-ignore
-  const { text } = (await admin('/programs/later/explain')).json() as unknown as Told;
+  expect(await read('/programs?sort=-current_wait_seconds')).toMatchObject({ programs: [{ id: 'second' }, { id: 'first' }, { id: 'later' }] }); // prettier-ignore
+  expect(await read('/gateway')).toMatchObject({ status: { text: expect.stringMatching(/ 1 call runs, 1 waits, the longest for \S+ m?s, and 1 in the background, all for the window\.$/) as string, title: '1 waiting' } }); // prettier-ignore
+  const { text } = await read<Told>('/programs/later/explain');
   expect(text).toMatch(
     / for the window of \S+, in the background\.\n[^]*\nIt is a background call: all others go before it\.\n[^]*What helps: a quieter hour/,
   );
   open();
   const levels = (await Promise.all(answers)).map(({ headers }) => headers['x-maitred-level']);
   expect(levels).toEqual(['0', undefined, '0']);
-  const { text: idle, program } = (await admin('/programs/later/explain')).json() as unknown as Told;
+  const { text: idle, program } = await read<Told>('/programs/later/explain');
   expect(idle).toMatch(/\nIt was sent in the background, when its turn came\. [^]*\nA next call like it would go after all others, in the background\./); // prettier-ignore
   expect(program).toMatchObject({ background: true });
 });
 
 it('names the engines that would serve a call, and drops what comes after its refusal', async () => {
-  const { engine, url, ask, chat, waiting } = await lone(undefined, {
+  const { engine, url, read, chat, waiting } = await lone(undefined, {
     engine: { id: 'gpu-1', window: 4, capacityTokens: 1000 },
     health: { intervalMs: 20, failuresMax: 1 },
     timeouts: { noEngineMs: 2000 },
   });
   await engine.close();
   const gone = { state: 'down', window: null, gate_tokens: null, rest_tokens: null, capacity_tokens: 1000 };
-  await expect.poll(async () => (await ask('/engines/gpu-1')).json()).toMatchObject(gone);
+  await expect.poll(() => read('/engines/gpu-1')).toMatchObject(gone);
   const answer = chat({}, named('p'));
   await until(async () => (await waiting()) === 1);
   const { out } = await run(['why', '--url', url]);
   expect(out.replaceAll('\n', ' ')).toMatch(/gpu-1 serves "m" and has been down for .* \(.*\).*It is refused in/);
   expect(out).not.toContain('make way');
   // Worse than that a call waits.
-  expect((await ask('/gateway')).json()).toMatchObject({ status: { level: 'bad' } });
+  expect(await read('/gateway')).toMatchObject({ status: { level: 'bad' } });
   expect((await answer).status).toBe(503);
 });
 
@@ -131,41 +125,54 @@ it('names an engine that is down first in what helps a call that waits at anothe
     { id: 'gpu-1', url: gpu1.url, window: 1 },
     { id: 'gpu-2', url: gpu2.url },
   ];
-  const { url, chat, read, waiting } = await world([], { engines, health: { intervalMs: 20, failuresMax: 1 } });
+  const { chat, read, waiting } = await world([], { engines, health: { intervalMs: 20, failuresMax: 1 } });
   await gpu2.close();
   await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'down' });
   const answers = [chat({}, named('first'))];
   await until(() => gpu1.seen.length === 1);
   answers.push(chat({}, named('second')));
   await until(async () => (await waiting()) === 1);
-  expect((await ask(`${url}/programs/second/explain`)).json()).toMatchObject({
-    text: expect.stringMatching(
-      /\ngpu-2 serves "m" and has been down for .* \(.*\).*\.\n[^]*What helps: gpu-2 back in service; else more engines/,
-    ) as string,
-  });
+  expect((await read<Told>('/programs/second/explain')).text).toMatch(
+    /\ngpu-2 serves "m" and has been down for .* \(.*\).*\.\n[^]*What helps: gpu-2 back in service; else more engines/,
+  );
   open();
   await Promise.all(answers);
 });
 
 it('says of a running call that its engine is down, and what ends it, in words, rows, figures and metrics', async () => {
-  const { engine, open, url, chat, read, counted } = await held({ engine: { id: 'gpu-1' }, health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
+  const { engine, open, url, chat, leavingChat, read, counted } = await held({ engine: { id: 'gpu-1' }, health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
   const answer = chat({}, named('p'));
   await until(() => engine.seen.length === 1);
+  const impatient = leavingChat({}, named('q'));
+  await until(() => engine.seen.length === 2);
   engine.routes.set('/v1/models', 500);
-  const trouble = /as been down for .*\. Its call in flight is cut after .* of silence \(timeouts\.idleMs\), or after 10 min without a first byte/; // prettier-ignore
-  await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ in_flight: 1, text: expect.stringMatching(trouble) as string }); // prettier-ignore
-  expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(1);
+  const trouble = /as been down for .*\. Its 2 calls in flight are cut after .* of silence \(timeouts\.idleMs\), or after 10 min without a first byte/; // prettier-ignore
+  await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ in_flight: 2, text: expect.stringMatching(trouble) as string }); // prettier-ignore
+  expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(2);
   const { text } = (await read<Answers.GatewayState>('/gateway')).status;
   expect(text).toMatch(trouble);
-  expect(text).toMatch(/ 1 call hangs where the engine is down, none waits\.$/);
-  expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }] });
+  expect(text).toMatch(/ 2 calls hang where the engine is down, none waits\.$/);
+  expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }, {}] });
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
   expect(out.replaceAll('\n', ' ')).toMatch(trouble);
   expect(out.replaceAll('\n', ' ')).toMatch(/No byte of its answer has come: it is cut in 10 min\./);
   expect(out).toContain('What helps: gpu-1 back in service; else its client ends the call');
+  impatient.leave();
+  await impatient.call;
+  await until(async () => (await counted('calls_ended_total{outcome="timed_out"}')) === 1);
+  const { text: after } = await read<Told>('/programs/q/explain');
+  expect(after).toMatch(/: Its client left after \S+ m?s, of which gpu-1 had been down for the last \S+ m?s\.\n/);
+  const [ended] = (await read<Answers.PastCallList>('/programs/q/calls')).calls;
+  expect(ended).toMatchObject({ outcome: 'timed_out', status: 499, code: 'engine_timeout' });
+  const { active } = await read<Answers.ProgramDetail>('/programs/p');
+  for (const { hung_seconds: hung, service_seconds: lasted } of [ended, active[0]] as Answers.ActiveCall[])
+    expect(0 < hung && hung < lasted).toBe(true);
+  expect(await read('/totals')).toMatchObject({ failed: [{ code: 'engine_timeout', fault: 'service', calls: 1 }] });
+  expect(await read('/engines/gpu-1')).toMatchObject({ failures: { calls: 1, last: 'down until the client left' } });
   open();
   expect((await answer).status).toBe(200);
+  expect(await read('/programs/p/calls')).toMatchObject({ calls: [{ outcome: 'completed', hung_seconds: 0 }] });
 });
 
 it('says of a call that waits again what failed it', async () => {
@@ -180,18 +187,16 @@ it('says of a call that waits again what failed it', async () => {
 
 it('tells of an engine that drains, which is no trouble, and keeps its capacity', async () => {
   const engines = await Promise.all(['gpu-1', 'gpu-2'].map(async (id) => ({ id, url: (await fakeEngine()).url, capacityTokens: 1000 }))); // prettier-ignore
-  const { url } = await world([], { engines });
-  const read = async (path: string) => (await ask(`${url}${path}`)).json();
+  const { ask, read } = await world([], { engines });
   await expect.poll(() => read('/gateway')).toMatchObject({ status: { text: '2 engines up. No call waits.' } });
-  await ask(`${url}/engines/gpu-1/drain`, { method: 'POST' });
+  await ask('/engines/gpu-1/drain', { method: 'POST' });
   expect(await read('/engines/gpu-1')).toMatchObject({ state: 'drained', capacity_tokens: 1000 });
   const text = 'gpu-1 is drained: it takes no calls until it is returned to service. 1 of 2 engines up. No call waits.';
   expect(await read('/gateway')).toMatchObject({ status: { level: 'good', text } });
 });
 
 it('has one word for an engine that never answered, wherever one looks', async () => {
-  const { url } = await world([await fakeEngine()]);
-  const read = async (path: string) => (await ask(`${url}${path}`)).json();
+  const { url, ask, read } = await world([await fakeEngine()]);
   await post(`${url}/engines`, { id: 'gpu-2', url: 'http://127.0.0.1:1' });
   await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'down', down_reason: 'connection refused' });
   const parts = [
@@ -200,7 +205,7 @@ it('has one word for an engine that never answered, wherever one looks', async (
     { level: 'good', title: '', text: 'No call waits.' },
   ];
   expect(await read('/gateway')).toMatchObject({ status: { level: 'bad', title: 'gpu-2 down', parts } });
-  expect((await ask(`${url}/metrics`)).text).toContain('maitred_engine_state{engine="gpu-2",state="down"} 1\n');
+  expect((await ask('/metrics')).text).toContain('maitred_engine_state{engine="gpu-2",state="down"} 1\n');
   expect((await run(['engines', '--url', url])).out).toMatch(/\ngpu-2 +down .*connection refused\n/);
 });
 
@@ -221,17 +226,17 @@ describe('a program', () => {
   });
 
   it('is explained by where its call runs, and once idle by its last one', async () => {
-    const { url, engine, open, answers } = await queued();
-    const runs = (await ask(`${url}/programs/first/explain`)).json() as unknown as Told;
+    const { url, engine, open, ask, read, answers } = await queued();
+    const runs = await read<Told>('/programs/first/explain');
     expect(runs.text).toMatch(
       /^Call \S+ of program "first" has run for \S+ m?s on \S+?(, after .*)?\.\nIt was sent from level 0, without waiting\. /,
     );
     expect(runs.program.active).toMatchObject([{ state: 'running', engine: engine.id }]);
     open();
     await Promise.all(answers);
-    const idle = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
+    const idle = await read<Told>('/programs/second/explain');
     expect(idle.program.active).toEqual([]);
-    const { calls } = (await ask(`${url}/programs/default:second/calls`)).json() as unknown as Answers.PastCallList;
+    const { calls } = await read<Answers.PastCallList>('/programs/default:second/calls');
     expect(calls).toMatchObject([{ engine: engine.id, reason: 'queued', placement: 'spread' }]);
     const [last] = calls as unknown as [Answers.PastCall];
     expect(last.text).toMatch(/^Answered after .* It waited .*\nIt was sent from level \d, when its turn came\. /);
@@ -240,21 +245,18 @@ describe('a program', () => {
       /would enter level 0 of 0 to \d+ \(0 goes first\), by the engine time that it is likely to need until its end; it has received .* of engine time\.$/m,
     );
     expect(idle.text).toContain('because its prompt is short');
-    expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });
+    expect(await read('/programs?state=active')).toMatchObject({ programs: [] });
     expect((await run(['why', '--url', url])).out).toBe('1 engine up. No call waits.\n');
-    const past = `${url}/programs/${last.call}/explain`;
+    const past = `/programs/${last.call}/explain`;
     const text = `Call ${last.call} of program "second" has ended. ${last.text}`;
-    expect((await ask(past)).json()).toMatchObject({ text, program: { id: 'second' } });
-    await ask(`${url}/programs/second/end`, { method: 'POST' });
-    expect((await ask(past)).json()).toMatchObject({ text, program: null });
-    expect((await ask(`${url}/programs/0123456789-1/explain`)).text).toContain('No call');
+    expect(await read(past)).toMatchObject({ text, program: { id: 'second' } });
+    await ask('/programs/second/end', { method: 'POST' });
+    expect(await read(past)).toMatchObject({ text, program: null });
+    expect((await ask('/programs/0123456789-1/explain')).text).toContain('No call');
   });
 
   it('is explained by the failure of its last call', async () => {
-    const { chat, read } = await lone(
-      (response) =>
-        void response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}'),
-    );
+    const { chat, read } = await lone(replies(400, '{"error":{"message":"no"}}'));
     await chat({}, named('p'));
     const { text } = await read<Told>('/programs/p/explain');
     expect(text).toMatch(/^Program "p" is idle: .*\nIts last call, \S+ on \S+: It failed with 400 after /);
@@ -290,7 +292,7 @@ describe('a program', () => {
   });
 
   it('is found by a name that is no ASCII, however its header was encoded, and once it has ended', async () => {
-    const { chat, ask } = await lone();
+    const { chat, ask, read } = await lone();
     const at = `/programs/${encodeURIComponent('aé b')}`;
     const bytes = Buffer.from('aé b').toString('latin1');
     for (const [header, calls] of [
@@ -298,13 +300,13 @@ describe('a program', () => {
       ['aé b', 2],
     ] as const) {
       await chat({}, named(header));
-      expect((await ask(at)).json()).toMatchObject({ calls });
+      expect(await read(at)).toMatchObject({ calls });
     }
     expect((await ask(`${at}/explain?tenant=default`)).status).toBe(200);
-    expect(((await ask(`${at}/calls`)).json()['calls'] as object[]).length).toBe(2);
+    expect(await read(`${at}/calls`)).toMatchObject({ calls: [{}, {}] });
     expect((await ask(`${at}/end?by=operator`, { method: 'POST' })).status).toBe(200);
     expect((await ask(at)).text).toContain('an operator ended it.');
-    expect((await ask(`${at}/explain`)).json()).toMatchObject({ ended: { cause: 'operator' } });
+    expect(await read(`${at}/explain`)).toMatchObject({ ended: { cause: 'operator' } });
   });
 
   it('that nobody knows is a 404, and its name does not come back whole', async () => {

@@ -53,14 +53,18 @@ it('add up the calls of a program, also those that end after it, and after anoth
   const outcome = 'completed';
   const [first, second, next] = [spec('a', 'm'), spec('a', 'm'), spec('a', 'm')];
   known.accepted({ spec: first });
-  known.ended({ spec: first }, { usage, outcome });
+  known.ended({ spec: first }, { usage, outcome, durationMs: 30 });
   known.accepted({ spec: second });
-  known.ended({ spec: spec('never seen', 'm') }, { usage, outcome });
+  known.ended({ spec: spec('never seen', 'm') }, { usage, outcome, durationMs: 30 });
   known.programGone({ program: 'a' } as unknown as ProgramGone, millis(0));
   known.accepted({ spec: next });
-  known.ended({ spec: second }, { usage, outcome });
-  known.ended({ spec: next }, { usage: undefined, outcome });
-  expect(known.lastEnded()[0]?.told).toMatchObject({ tokens: { prompt: 20, output: 4 }, isAnswered: true });
+  known.ended({ spec: second }, { usage, outcome, durationMs: 30 });
+  known.ended({ spec: next }, { usage: undefined, outcome, durationMs: 30 });
+  expect(known.lastEnded()[0]?.told).toMatchObject({
+    tokens: { prompt: 20, output: 4 },
+    callsMs: 60,
+    isAnswered: true,
+  });
   expect(of(known, 'a')).toMatchObject({ tokens: { prompt: 0, output: 0 }, isAnswered: true });
   known.refused(next);
   known.refused(spec('never seen', 'm'));
@@ -101,12 +105,12 @@ it('tell programs of one name apart that end in another order than they were end
   known.accepted({ spec: long });
   known.programEnded(program);
   known.accepted({ spec: short });
-  known.ended({ spec: short }, { usage: undefined, outcome: 'completed' });
+  known.ended({ spec: short }, { usage: undefined, outcome: 'completed', durationMs: 30 });
   known.programEnded(program);
   gone();
   expect(known.lastEnded()[0]?.told).toMatchObject({ model: 'n', isAnswered: true });
   gone();
-  known.ended({ spec: long }, { usage: undefined, outcome: 'cancelled' });
+  known.ended({ spec: long }, { usage: undefined, outcome: 'cancelled', durationMs: 30 });
   expect(known.lastEnded()[0]?.told).toMatchObject({ model: 'm', isAnswered: false });
 });
 

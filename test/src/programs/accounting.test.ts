@@ -86,14 +86,18 @@ describe('attained service', () => {
     expect(desk.program('p')).toMatchObject({ serviceMs: 250, outputTokens: 12, activeCalls: 0 });
   });
 
-  it('does not charge the time for which a call hangs on an engine that was found down', () => {
+  it('does not charge the time since the last sign of life of an engine that was found down', () => {
     const desk = openDesk();
-    desk.arrive('a', { program: 'p' });
+    for (const program of ['p', 'q']) desk.arrive(program, { program });
     desk.pass(250);
-    desk.tell(lost('A'));
+    desk.arrive('r', { program: 'r' });
+    desk.pass(50);
+    desk.tell(lost('A', 50));
     desk.pass(120_000);
-    desk.fail('a', 'lost');
-    expect(desk.program('p').serviceMs).toBe(250);
+    desk.fail('p', 'lost');
+    desk.tell(cancelled('q'));
+    desk.tell(cancelled('r'));
+    expect(['p', 'q', 'r'].map((program) => desk.program(program).serviceMs)).toEqual([250, 250, 0]);
   });
 
   it('does not charge a call that was cancelled while it waited', () => {
