@@ -67,8 +67,10 @@ async function serve(inputs: ConfigInputs, record: string | undefined): Promise<
         config = next.config;
       } catch (error) {
         const { problems = [] } = error instanceof ConfigError ? error : {};
-        const [reason = reasonOf(error), ...more] = problems.map(problemText);
-        gateway.refuseReload(more.length === 0 ? reason : `${reason} (and ${counted(more.length, 'more fault')})`, problems.length > 0 ? { problems } : { err: error }); // prettier-ignore
+        // A key that is not known is often what another one lacks.
+        const [first = reasonOf(error), second = '', ...more] = problems.map(problemText);
+        const reason = `${first}${second && `; ${second}`}${more.length > 0 ? ` (and ${counted(more.length, 'more fault')})` : ''}`;
+        gateway.refuseReload(reason, problems.length > 0 ? { problems } : { err: error });
       }
     };
     const stop = async () => {

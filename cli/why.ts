@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Explanation, GatewayState } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
-import { OWN_NAME } from './advice.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
 
@@ -26,8 +25,9 @@ export function addWhyCommand(program: Command): void {
       // Where no call waits, there may be no engine to take one.
       const body = program === undefined ? status : await explained(client, program, query);
       const { text = '', helps = '' } = body as { text?: string; helps?: string };
-      const isWrong = program !== undefined && status !== undefined && status.level !== 'good';
-      const warning = isWrong ? `At the gateway: ${status.title}. See ${OWN_NAME} top.\n` : '';
+      const wrong = program === undefined ? [] : (status?.parts ?? []).filter(({ level }) => level !== 'good');
+      const warning =
+        wrong.length === 0 ? '' : `At the gateway: ${wrong.map((part) => part.text).join(' ')} ${status?.helps}\n`;
       const [answer = '', ...details] = plain(`${warning}${text}\n${helps}`.trim()).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
       const isBold = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
       const lines = [isBold ? `\u001B[1m${answer}\u001B[0m` : answer, ...details];

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { clock, count, tokens } from './format.js';
+import { clock, count, duration, tokens } from './format.js';
 
 export interface Curve {
   readonly name: string;
@@ -102,6 +102,7 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
   const isWhole = format === count || format === tokens;
   // Of counts, nothing between whole numbers is told.
   const label = (value: number) => (isWhole && !Number.isInteger(value) ? '' : format(value));
+  const steps = format === duration ? { incrs: [...SHORT, ...TIMES] } : {};
   const drawn = isStack === undefined ? curves : [...curves].reverse();
   return new uPlot(
     {
@@ -116,7 +117,7 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
       scales: { y: { range: (_, __, most) => [0, max ?? (most > 0 ? most * 1.1 : 1)] } },
       axes: [
         { ...axis, size: 22, values: (_, ticks) => ticks.map(timeOfDay), incrs: TIMES, space: 45 },
-        { ...axis, size: 70, values: (_, ticks) => ticks.map(label), space: 30 },
+        { ...axis, ...steps, size: 70, values: (_, ticks) => ticks.map(label), space: 30 },
       ],
       series: [
         {},
@@ -157,7 +158,9 @@ function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): voi
   ctx.restore();
 }
 
-/** Ticks of time are 1, 2, 5, 10, 15 or 30 minutes, or 1 to 6 hours apart; those of uPlot leap from one minute to five. */
-const TIMES = [60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600];
+/** Ticks of time are 1, 2, 5, 10, 15 or 30 minutes, or 1 hour and more apart; those of uPlot leap from one minute to five. */
+const TIMES = [60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
+/** Those of durations below a minute. */
+const SHORT = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30];
 
 const timeOfDay = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB').slice(0, 5);

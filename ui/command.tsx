@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { go, urlOf, type View } from './state.js';
+import { connection, go, urlOf, type View } from './state.js';
 import { post } from './stream.js';
 
 interface CommandProps {
@@ -15,6 +15,7 @@ interface CommandProps {
 /** A button that sends a command to the gateway, and says what was wrong with it. */
 export function Command({ path, label, question, isOff = false, children }: CommandProps) {
   const problem = useSignal<string | undefined>(undefined);
+  const isDisabled = isOff || connection.value.state !== 'live';
   const send = async () => {
     if (question !== undefined && !confirm(question)) return;
     const fault = await post(path);
@@ -23,7 +24,7 @@ export function Command({ path, label, question, isOff = false, children }: Comm
   };
   return (
     <>
-      <button type="button" aria-label={label} disabled={isOff} onClick={() => void send()}>
+      <button type="button" aria-label={label} disabled={isDisabled} onClick={() => void send()}>
         {children}
       </button>
       {problem.value !== undefined && (

@@ -29,10 +29,14 @@ export function sumsOf(engines: readonly Engine[]) {
 
 type Failed = TotalsAnswer['failed'];
 
+const CODES_SHOWN = 3;
+
 export function failuresOf(fault: Failed[number]['fault'], failed: Failed) {
   const codes = failed.filter((each) => each.fault === fault);
   return {
     calls: codes.reduce((sum, { calls }) => sum + calls, 0),
-    codes: codes.map(({ code, calls }) => `${calls} ${code}`),
+    codes: codes
+      .map(({ code, calls }, at) => (at < CODES_SHOWN ? `${calls} ${code}` : 'others'))
+      .slice(0, CODES_SHOWN + 1),
   };
 }

@@ -36,7 +36,7 @@ export const connection = signal<Connection>({ state: 'connecting' });
 export const troubleOf = (now: Connection): string | undefined =>
   now.state === 'refused' ? now.message : now.state === 'reconnecting' ? lost(now.since) : undefined;
 const lost = (since: number) =>
-  since === 0 ? 'The gateway cannot be reached.' : `No answer from the gateway since ${clock(since)}.`;
+  since === 0 ? 'The gateway cannot be reached.' : `No answer from the gateway since ${clock(since)}: is it running?`;
 /** A sentence for screen readers and the status line: changes of state only, never figures. */
 export const announcement = signal('');
 

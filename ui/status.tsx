@@ -24,7 +24,7 @@ export function StatusLine() {
       {parts.map(({ level: own, text }) => (
         <span class={own}>{text} </span>
       ))}
-      {helps !== '' && <small class="quiet">{helps}</small>}
+      {helps !== '' && <b>{helps}</b>}
     </p>
   );
 }

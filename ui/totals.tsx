@@ -34,7 +34,9 @@ function tilesOf(sums: Totals): readonly Tile[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
   const { inFlight, away, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
-  const spread = ({ p50, p99 }: typeof queued) => `${duration(p50)} / ${duration(p99)}`;
+  // It breaks between the two times alone.
+  const whole = (seconds: number | null) => duration(seconds).replaceAll(' ', '\u00A0');
+  const spread = ({ p50, p99 }: typeof queued) => `${whole(p50)} / ${whole(p99)}`;
   return [
     [
       count(waiting - background),

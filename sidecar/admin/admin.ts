@@ -6,6 +6,7 @@ import { addressOf, idOf } from '../engines/address.js';
 import { LOOK_MS, examine } from '../engines/examine.js';
 import { NotAnEngine, isServing, type Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
+import { isNamed } from '../identity/names.js';
 import { send, sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import { sentenceOf } from '../http/checked.js';
@@ -16,7 +17,7 @@ import { pageRoutes } from './page.js';
 import { count } from './figures.js';
 import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
 import { logChange } from './program-routes.js';
-import { selectPrograms } from './programs.js';
+import { endedLike, isUnknown, selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
 import { engineRow, engineRows, gatewayRow, historyRow, totalsRow } from './state-rows.js';
 import { wholeCalls, wholeExplanation, wholePage } from './watch.js';
@@ -107,12 +108,22 @@ async function listHistory(context: Parts, request: IncomingMessage) {
   return historyRow(await totalsOf(context, range), range);
 }
 
-/** Calls of a program that has left the table are found by its key. */
+/** Also of a program that has left the table. */
 async function listCalls(context: Parts, request: IncomingMessage, params: Params) {
-  const key = programId(params['id'] ?? '');
-  const known = await wholeCalls(context, key);
+  const id = programId(params['id'] ?? '');
+  const known = await wholeCalls(context, id);
   if (known.calls.length > 0) return known;
-  return wholeCalls(context, programId((await wherever(context, 'program', key, tenantIn(request))).key));
+  const tenant = tenantIn(request);
+  const { key } = await wherever(context, 'program', id, tenant).catch(async (error: unknown) => {
+    const { programs } = await wholeEnded(context);
+    const [ended] = endedLike(
+      programs.filter((row) => isNamed(id)(row) && (tenant ?? row.tenant) === row.tenant),
+      id,
+    );
+    if (ended === undefined || !isUnknown(error)) throw error;
+    return ended;
+  });
+  return wholeCalls(context, programId(key));
 }
 
 function startDemo({ demo }: Parts) {

@@ -138,9 +138,16 @@ function stopOf({ batches, config, fleet }: Parts, { status }: BatchView): strin
 }
 
 /** Why the line that paused last does, and the first lines to fail. */
-function troublesInWords({ pauses, failures }: Pick<BatchView, 'failures'> & Partial<Pick<BatchView, 'pauses'>>) {
+function troublesInWords({
+  pauses,
+  failures,
+  request_counts: counts,
+}: Pick<BatchView, 'failures' | 'request_counts'> & Partial<Pick<BatchView, 'pauses'>>) {
   // Of an earlier version, it may have no failures.
-  const failed = ((failures as BatchObject['failures'] | undefined)?.data ?? []).map(({ line, message }) => `Line ${line} failed: ${message}`); // prettier-ignore
+  const told = (failures as BatchObject['failures'] | undefined)?.data ?? [];
+  const failed = told.map(({ line, message }) => `Line ${line} failed: ${message}`);
+  if (failed.length > 0 && counts.failed > failed.length)
+    failed.push(`And ${count(counts.failed - failed.length)} more failed.`);
   if (pauses === undefined) return failed;
   const { line, message, afterMs, attemptsLeft: left } = pauses.last;
   const until = left === undefined ? 'until its window ends' : `at most ${counted(left, 'time')} more`;

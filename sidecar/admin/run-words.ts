@@ -183,7 +183,7 @@ export const isLine = (id: string): boolean => /^batch_[\da-f]{24}\./.test(id);
 
 /** Of a batch's line, no client declares the end. */
 export const whyEnded = ({ id, cause }: Pick<EndedProgram, 'id' | 'cause'>): string =>
-  cause === 'ended' && isLine(id) ? 'its line of the batch is done' : END_CAUSES[cause];
+  cause === 'ended' && isLine(id) ? 'its line is done' : END_CAUSES[cause];
 
 const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   ended: 'its client said that it was over',

@@ -7,7 +7,7 @@ import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type { Batch, Engine, GatewayState, Failures, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { count, counted, named, span } from './figures.js';
+import { count, counted, named, percent, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
 
@@ -239,6 +239,8 @@ const isFailing = ({ failures }: Engine): boolean =>
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
+/** Share of prompts from the cache below which programs that return gain little by it. */
+const CACHED_LOW = 1 / 3;
 
 /** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
 export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
@@ -265,9 +267,12 @@ function standInWords(engine: Omit<Engine, 'text'>, { idleMs, firstByteMs }: Tim
   if (engine.window !== null && inFlight >= engine.window) return 'Its window is full.';
   // As the scheduler does, so that no call is too large for ever.
   if ((engine.all_gateways?.in_flight ?? inFlight) === 0) return 'Takes any call, as none runs there.';
-  const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle } = engine;
-  if (rest !== null && workingSet >= GATE_FULL * rest)
-    return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens${idle > 0 ? `, ${count(idle)} of them idle contexts` : ''}.`;
+  const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle, cached_share: cached } = engine;
+  if (rest !== null && workingSet >= GATE_FULL * rest) {
+    const isCold = idle < 1 && cached !== null && cached < CACHED_LOW;
+    const kept = isCold ? `, none of them idle contexts: ${percent(cached)} of prompt tokens came from the cache in the last 5 min` : idle > 0 ? `, ${count(idle)} of them idle contexts` : ''; // prettier-ignore
+    return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens${kept}.`;
+  }
   // Those that wait may need more.
   return rest === null ? 'Takes calls.' : `Takes calls that need up to ${count(Math.floor(rest - workingSet))} tokens.`;
 }

@@ -175,10 +175,10 @@ describe('SIGHUP', () => {
     writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\npolicy: {name: pass-through}\n`);
     const maitred = new Maitred(['serve', '--config', file, '--port', '0']);
     const url = await maitred.url();
-    writeFileSync(file, 'policy: {name: plas, tenantWeigts: 3}\n');
+    writeFileSync(file, 'admin: {port: x}\npolicy: {name: plas, tenantWeigts: 3}\n');
     maitred.kill('SIGHUP');
     const refused = await maitred.logged('reload refused');
-    expect(refused['problems']).toMatchObject([{ path: 'policy.tenantWeigts' }]);
+    expect(refused['problems']).toHaveLength(2);
     expect(refused).not.toHaveProperty('err');
     expect((await configured(url)).policy.name).toBe('pass-through');
     expect((await chat(url, { max_tokens: 1 })).status).toBe(200);

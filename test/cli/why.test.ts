@@ -63,7 +63,9 @@ describe('maitred why', () => {
     await until(async () => (await waiting()) === 1);
     await post(`${url}/engines`, { id: 'gone', url: 'http://127.0.0.1:1' });
     await until(async () => (await ask(`${url}/engines/gone`)).json()['state'] === 'down');
-    expect((await run(['why', '--url', url])).out).toMatch(/^At the gateway: gone down\. See .*maitred top\.\nCall /);
+    expect((await run(['why', '--url', url])).out).toMatch(
+      /^At the gateway: gone has been down for [^]*\sWhat\shelps:\sstart gone[^]*\.\nCall /,
+    );
     expect((await why(url, 'held')).out).toMatch(/^Call \S+ of program "held" has waited \S+ m?s for the window of/);
     expect((await chat(url, {}, named('strange'))).status).toBe(429);
     expect((await why(url, 'strange')).out).toMatch(

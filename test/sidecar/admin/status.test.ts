@@ -4,12 +4,13 @@ import { batchInShort, batchRows } from '../../../sidecar/admin/batches.js';
 import { downRemedy, engineInWords, statusOf } from '../../../sidecar/admin/status.js';
 
 it('says what an engine that is up has room for, and how long calls hang on one that is down', () => {
-  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000 }; // prettier-ignore
+  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, cached_share: 0.05 }; // prettier-ignore
   const told = (more: object) =>
     engineInWords({ ...up, ...more } as unknown as Engine, { idleMs: 90_000, firstByteMs: 600_000 });
   expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
-  expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.');
+  expect(told({ working_set_tokens: 35_900, idle_tokens: 0, cached_share: 0.4 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.'); // prettier-ignore
+  expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toMatch(/36,000 tokens, none of them idle contexts: 5 ?% of prompt tokens came from the cache in the last 5 min\.$/); // prettier-ignore
   expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
   expect(told({ in_flight: 4 })).toBe('Its window is full.');
   // An empty one takes a call that is larger than its gate.

@@ -197,7 +197,7 @@ it.each(['background', 'window', 'kv'])('names no other calls to a background ca
 it('says of a batch’s line that it is done, and of another program that its client declared the end', () => {
   const line = { id: 'batch_0123456789abcdef01234567.12', cause: 'ended' } as const;
   expect([line, { ...line, id: 'task' }, { ...line, cause: 'expired' as const }].map(whyEnded)).toEqual([
-    'its line of the batch is done',
+    'its line is done',
     'its client said that it was over',
     'it was idle for its lease',
   ]);

@@ -307,6 +307,8 @@ describe('a program', () => {
     expect((await ask(`${at}/end?by=operator`, { method: 'POST' })).status).toBe(200);
     expect((await ask(at)).text).toContain('an operator ended it.');
     expect(await read(`${at}/explain`)).toMatchObject({ ended: { cause: 'operator' } });
+    expect(await read(`${at}/calls?tenant=default`)).toMatchObject({ calls: [{}, {}] });
+    expect(await read(`${at}/calls?tenant=other`)).toMatchObject({ error: { code: 'unknown_program' } });
   });
 
   it('that nobody knows is a 404, and its name does not come back whole', async () => {

@@ -238,7 +238,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.locator('.badge.live').waitFor();
     await first.close();
     await page.locator('.badge.reconnecting').waitFor();
-    await see(/^No answer from the gateway since [\d:]{8}\. What is below is its last state\./);
+    await see(/^No answer from the gateway since [\d:]{8}: is it running\? What is below is its last state\./);
     const second = await startGateway(configOf([engine], { listen: { port: Number(new URL(first.url).port) } }));
     cleanUp(() => second.close());
     await page.locator('.badge.live').waitFor();
