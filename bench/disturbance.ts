@@ -13,9 +13,9 @@ export function cpuMsOf(pid: number): number | undefined {
   return children.reduce((sum, child) => sum + (cpuMsOf(Number(child)) ?? 0), own);
 }
 
-/** Resident memory of a process, now or at most so far; undefined without /proc. */
-export function rssBytesOf(pid: number, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): number | undefined {
-  const kilobytes = new RegExp(`^${which}:\\s+(\\d+)`, 'm').exec(read(pid, 'status') ?? '')?.[1];
+/** Resident memory of a process; undefined without /proc. */
+export function rssBytesOf(pid: number): number | undefined {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(read(pid, 'status') ?? '')?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 

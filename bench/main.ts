@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander';
-import { benchLarge } from './batches/large.js';
 import { benchCluster } from './cluster/calls.js';
 import { benchGateways, benchPressure } from './cluster/gateways.js';
 import { benchDecisions } from './core/decisions.js';
@@ -13,7 +12,6 @@ import { sayDisturbance, watchOthers } from './disturbance.js';
 import { benchOrder } from './order.js';
 import { ensurePackages } from './packages.js';
 import { benchParts } from './parts.js';
-import { benchWaits } from './waits.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
@@ -34,8 +32,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   gateways: { run: benchGateways, quickSeconds: 4 },
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
-  large: { run: benchLarge, quickSeconds: 15 },
-  waits: { run: benchWaits, quickSeconds: 60 },
 };
 
 const QUICK_SECONDS_MAX = 15;

@@ -31,32 +31,28 @@ const args = [
 ];
 
 /** The outcome in words. @param document of `maitred sim --json` */
-function told({ settings, runs }) {
-  const presets = settings.varied?.preset ?? [settings.preset];
+function told({ runs }) {
   const policies = [...new Set(runs.map(({ policy }) => policy))];
-  const mean = (preset, policy, of) => {
-    const own = runs.filter((run) => run.policy === policy && (run.settings?.preset ?? preset) === preset).map(of);
+  const mean = (policy, of) => {
+    const own = runs.filter((run) => run.policy === policy).map(of);
     return own.reduce((sum, value) => sum + value, 0) / own.length;
   };
-  const seconds = (policy, preset = presets[0]) => mean(preset, policy, (run) => run.program_seconds.mean);
-  const times = (policy, preset) => {
-    const ratio = seconds(policies[0], preset) / seconds(policy, preset);
+  const seconds = (policy) => mean(policy, (run) => run.program_seconds.mean);
+  const times = (policy) => {
+    const ratio = seconds(policies[0]) / seconds(policy);
     return ratio < 1 ? `${(1 / ratio).toFixed(1)}x slower` : `${ratio.toFixed(1)}x faster`;
   };
   const rows = policies.map((policy) => [
     NAMES[policy] ?? policy,
     `${Math.round(seconds(policy))} s`,
     policy === policies[0] ? '' : times(policy),
-    ...['p50', 'p99'].map((each) => `${figure(mean(presets[0], policy, (run) => run.ttft_seconds[each]))} s`),
-    `${Math.round(100 * mean(presets[0], policy, (run) => run.prefix_hit_rate))} %`,
+    ...['p50', 'p99'].map((each) => `${figure(mean(policy, (run) => run.ttft_seconds[each]))} s`),
+    `${Math.round(100 * mean(policy, (run) => run.prefix_hit_rate))} %`,
   ]);
-  const last = policies.at(-1);
-  const others = presets.slice(1).map((preset) => `${times(last, preset)} with ${preset}`);
   return [
     ...table([['', 'agent time', '', 'first token', 'its p99', 'cached'], ...rows]),
     '',
-    ...priceOf(policies.map((policy) => mean(presets[0], policy, (run) => run.ttft_seconds.p99))),
-    ...(others.length > 0 ? [`Other engines: ${others.join(', ')}.`] : []),
+    ...priceOf(policies.map((policy) => mean(policy, (run) => run.ttft_seconds.p99))),
   ];
 }
 
@@ -79,7 +75,8 @@ function table(rows) {
   return rows.map((row) => row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ').trimEnd()); // prettier-ignore
 }
 
-const isPlain = isGiven('--json', '--help', '-h');
+// The table is of policies alone.
+const isPlain = isGiven('--json', '--help', '-h', '--preset');
 const show = (lines) => process.stdout.write(`${lines.join('\n')}\n`);
 if (!isPlain && given.length === 0)
   show(['100 coding agents, 32 at a time, whose contexts outgrow the KV cache of one simulated A100.', '']);

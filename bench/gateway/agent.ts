@@ -92,3 +92,6 @@ export class Agent {
     this.#length += this.#body.write(text, this.#length);
   }
 }
+
+/** A chat request of about `bytes` bytes like a coding agent's. */
+export const chatBody = (bytes: number, stream: boolean): Buffer => new Agent(bytes, stream, 0.5).request();

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { percentile, printTable, say, show } from '../numbers.js';
-import { chatBody, HEADERS, MODEL, PATH } from './bodies.js';
+import { chatBody } from './agent.js';
+import { HEADERS, MODEL, PATH } from './bodies.js';
 import { Stage, type Proxy } from './stage.js';
 
 const MB = 1024 * 1024;
@@ -36,8 +37,8 @@ const BODIES: Readonly<Record<string, () => Buffer>> = {
     Buffer.from(
       `{"model":"${MODEL}","stream":false,"messages":[${filled((i) => `{"role":"user","content":"${i}${'word '.repeat(6000)}"}`, BYTES)}]}`,
     ),
-  'agent, 512 KB': () => Buffer.from(chatBody(MB / 2, false)),
-  'agent, 4 MB': () => Buffer.from(chatBody(4 * MB, false)),
+  'agent, 512 KB': () => chatBody(MB / 2, false),
+  'agent, 4 MB': () => chatBody(4 * MB, false),
 };
 
 /** Those of a quick run: one that is slow to check, and an honest one. */

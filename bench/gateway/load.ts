@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { percentile } from '../numbers.js';
-import { AGENT_HEADER, Agent } from './agent.js';
-import { chatBody, HEADERS, PATH } from './bodies.js';
+import { AGENT_HEADER, Agent, chatBody } from './agent.js';
+import { HEADERS, PATH } from './bodies.js';
 
 /** The process that makes the load: takes one job at a time, answers with its result. */
 export type Job = ThroughputJob | PacedJob | HoldJob;
@@ -56,7 +56,7 @@ export type Latency = Readonly<Awaited<ReturnType<typeof measureLatency>>>;
 
 async function measureThroughput(job: ThroughputJob) {
   const pool = new Pool(job.url, { connections: job.connections, headersTimeout: 0, bodyTimeout: 0 });
-  const body = Buffer.from(chatBody(job.bytes, job.stream));
+  const body = chatBody(job.bytes, job.stream);
   const players = job.repeated ? [] : agentsOf(job);
   const headers = job.repeated ? HEADERS : { ...HEADERS, [AGENT_HEADER]: '1' };
   const startedAt = performance.now();
@@ -84,7 +84,7 @@ async function measureThroughput(job: ThroughputJob) {
 /** An answer: its text, '' unless it is wanted, and when its first byte came. Undefined: it was not 200, or there was none. */
 type Answer = { readonly text: string; readonly firstAt: number } | undefined;
 
-function ask(pool: Pool, headers: Record<string, string>, body: Buffer | string, wanted: boolean): Promise<Answer> {
+function ask(pool: Pool, headers: Record<string, string>, body: Buffer, wanted: boolean): Promise<Answer> {
   return new Promise((resolve) => {
     let status = 0;
     let text = '';

@@ -24,8 +24,6 @@ export interface Proxy {
   /** Processor time used so far, of all its threads, user and system; undefined where there is no /proc, and for `direct`. */
   cpuMs(): number | undefined;
   rssBytes(): number | undefined;
-  /** The most of these so far. */
-  peakBytes(): number | undefined;
 }
 
 /** The processes of a bench: one mock engine, one load generator, and the proxies between them. */
@@ -117,7 +115,6 @@ const proxyOf = (name: TargetName, url: string, pid = NaN): Proxy => ({
   url,
   cpuMs: () => cpuMsOf(pid),
   rssBytes: () => rssBytesOf(pid),
-  peakBytes: () => rssBytesOf(pid, 'VmHWM'),
 });
 
 export const CONDITIONS = canPin
