@@ -84,6 +84,8 @@ export async function preflight(target: Target, options: PreflightOptions, signa
       server: await serverOf(target, policy === undefined ? owner : 'maitred', timeoutMs, signal),
       /** Scheduling policy of a maitred gateway; undefined for other servers. */
       policy,
+      /** URLs of the engines behind a gateway that tells them, otherwise its own. */
+      engines: await enginesOf(target, policy, limit(signal, timeoutMs)),
       /** Longest prompt and answer together; undefined where unknown. */
       maxModelLen,
       tokenizer: calibration.tokenizer,
@@ -129,6 +131,20 @@ async function serverOf(target: Target, owner: string, timeoutMs: number, signal
   const version = answer?.status === 200 ? textOf(objectIn(answer.text)?.['version']) : '';
   const words = [owner, version].filter((word) => word !== '');
   return words.length > 0 ? short(words.join(' ')) : undefined;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+async function enginesOf(target: Target, policy: string | undefined, signal: AbortSignal): Promise<string[]> {
+  const asked = policy === undefined ? undefined : await target.json('GET', '/engines', undefined, signal).catch(() => undefined); // prettier-ignore
+  const told = listOf(objectIn(asked?.text ?? '')?.['engines']).map((engine) => textOf(objectOf(engine)['url'])).filter((url) => URL.canParse(url)); // prettier-ignore
+  return (told.length > 0 ? told : [target.url]).map((text) => {
+    const url = new URL(text);
+    // An engine on its gateway's own machine.
+    for (const name of [new URL(target.url).hostname, '127.0.0.1'])
+      if (LOOPBACK.test(url.hostname)) url.hostname = name;
+    return url.href.replace(/(\/v1)?\/*$/, '');
+  });
 }
 
 function connectionError({ url }: Target, error: Error, timeoutMs: number): LoadError {

@@ -6,7 +6,7 @@ import type { Player } from './player.js';
 import { preflight, type Readiness } from './preflight.js';
 import { Fitting, Run, type Surroundings } from './run.js';
 import { Target } from './target.js';
-import { speedWarning, warningsOf } from './warnings.js';
+import { sharedWarning, speedWarning, warningsOf } from './warnings.js';
 
 const PROGRESS_MS = 200;
 
@@ -30,7 +30,7 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const { onWarning } = options;
     if (onWarning !== undefined)
       for (const warning of [
-        targets[0]?.url === targets[1]?.url ? `Both targets are ${targets[0]?.url}: they compete for it.` : undefined,
+        sharedWarning(ready.map(({ facts }) => facts)),
         ...ready.map(({ facts }) => speedWarning(facts, options.timeScale)),
         fitting.foresee(options.programs(0), options.maxPrograms),
       ])

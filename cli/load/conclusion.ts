@@ -1,5 +1,5 @@
 import { breakEvenOf } from '../../lab/index.js';
-import { keepsUp, repeatText, runsOf, tooFewText } from '../../loadtest/report/index.js';
+import { isLossy, keepsUp, repeatText, runsOf, timeText, tooFewText } from '../../loadtest/report/index.js';
 import { isOpen, isOverloaded, isTold, type Played, rises } from './verdict.js';
 
 /**
@@ -18,7 +18,9 @@ export function conclusionOf(played: readonly Played[]): string[] {
     const told = from === 0 ? 'none of these loads' : `${from === -1 ? 'all ' : counsel.length > 0 ? 'at least ' : ''}${upTo}`; // prettier-ignore
     return [...(isAsked ? [`Sustained: ${told}.${next}`] : []), ...counsel];
   }
-  const kept = played.filter((each) => each.document.targets.some(keepsUp));
+  const compared = played.filter((each) => !each.document.targets.some(isLossy));
+  if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
+  const kept = compared.filter((each) => each.document.targets.some(keepsUp));
   if (kept.length === 0)
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
   const served = kept.map(({ verdict }) => verdict);
@@ -41,10 +43,10 @@ function counselOf(played: readonly Played[], rising: boolean): string[] {
 
 /** Asks for the runs that would tell where two targets seem to differ. */
 function tooFewRunsText(unsure: readonly Played[]): string {
-  const had = Math.max(...unsure.map(({ document }) => document.runs));
+  const documents = unsure.map(({ document }) => document);
+  const had = Math.max(...documents.map((each) => each.runs));
   const runs = Math.max(...unsure.map(({ document: { targets }, verdict }) => had > 1 ? (verdict.enough ?? 1) : runsOf(targets))); // prettier-ignore
-  const seconds = unsure.reduce((sum, { document }) => sum + (runs * document.elapsed_seconds) / document.runs, 0);
-  return `${had > 1 ? 'Too few runs to' : 'One run cannot'} tell which is better: run again with ${flagOf(unsure)} ${unsure.map(({ load }) => load.value).join(',')}${repeatText(runs)}: about ${Math.ceil(seconds / 60)} min.`;
+  return `${had > 1 ? 'Too few runs to' : 'One run cannot'} tell which is better: run again with ${flagOf(unsure)} ${unsure.map(({ load }) => load.value).join(',')}${repeatText(runs)}: ${timeText(documents, runs)}.`;
 }
 
 /** How far beyond the loads that were tried to look on. */

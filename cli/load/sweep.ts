@@ -1,6 +1,14 @@
-import { gridLines, intervalText } from '../../lab/index.js';
+import { gridLines } from '../../lab/index.js';
 import { arrivingMs } from '../../loadtest/index.js';
-import { figureGrid, keepsUp, sloName, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
+import {
+  figureGrid,
+  keepsUp,
+  sloName,
+  sureText,
+  textOf,
+  writeReport,
+  type LoadDocument,
+} from '../../loadtest/report/index.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
@@ -41,14 +49,15 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     const gone = document.targets.find(({ gone_after_seconds: seconds }) => typeof seconds === 'number');
     if (gone === undefined) continue;
     // Further loads would measure how fast calls fail.
-    fault = new Error(`${load.place}: ${gone.url} went away`);
+    fault = new Error(`${gone.url} went away ${load.place.toLowerCase()}`);
     break;
   }
   tell(slosOf(played));
   if (documents.length > 0) {
-    const complete = played.length === loads.length && fault === undefined;
-    const textOf = (width: number) => textFor(first, documents, played, complete, width);
-    await writeReport(first.report, textOf, { version: 1, complete, loads: documents });
+    const isWhole = played.length === loads.length;
+    const stopped = fault instanceof Error ? `Stopped: ${fault.message}.` : isWhole ? undefined : 'Stopped before all loads were measured.'; // prettier-ignore
+    const text = (width: number) => textFor(first, documents, played, stopped, width);
+    await writeReport(first.report, text, { version: 1, complete: stopped === undefined, loads: documents });
   }
   if (fault !== undefined) throw fault as Error;
   return documents;
@@ -96,10 +105,10 @@ function textFor(
   first: Load,
   documents: readonly LoadDocument[],
   played: readonly Played[],
-  complete: boolean,
+  stopped: string | undefined,
   width: number,
 ): string {
-  const conclusion = complete ? conclusionOf(played) : ['Stopped before all loads were measured.'];
+  const conclusion = stopped === undefined ? conclusionOf(played) : [stopped];
   const targets = played.flatMap(({ document }) => document.targets);
   const labels = played.flatMap(({ load, document }) =>
     document.targets.map(({ name }, _, { length }) => (length > 1 ? `${load.value}  ${name}` : String(load.value))),
@@ -112,10 +121,9 @@ function textFor(
   const hasIntervals = played.some(({ verdict }) => /\d–\d/.test(verdict.sentence));
   const notes = [
     ...warnings.values(),
-    ...(hasIntervals ? [intervalText(Math.min(...played.map(({ document }) => document.runs)), 'runs')] : []),
-    ...(isOpen(first) ? [A_SECOND] : []),
+    ...(hasIntervals ? [sureText(Math.min(...played.map(({ document }) => document.runs)))] : []),
+    ...(isOpen(first) && played.length > 0 ? [A_SECOND] : []),
     ...moreIn(first.report),
   ];
-  const lines = [...conclusion, '', ...gridLines(grid, width), ...(notes.length > 0 ? ['', ...notes] : [])];
-  return lines.map((line) => `${line}\n`).join('');
+  return textOf([conclusion, gridLines(grid, width), notes]);
 }

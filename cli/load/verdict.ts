@@ -1,5 +1,5 @@
 import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { isSlowed, keepsUp, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js';
+import { isLossy, isSlowed, keepsUp, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js'; // prettier-ignore
 import { number } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
@@ -12,10 +12,16 @@ export interface Played {
 /** @param overload a lower load that was too much */
 export function verdictOf(load: Load, document: LoadDocument, overload?: Load): PlaceVerdict {
   const { place, report } = load;
-  const { ab } = document;
-  return ab === null
-    ? { place, better: [], prices: [], losses: [], sentence: `${place}: ${singleText(load, document, overload)}.` }
-    : placeVerdict(place, triedOf(document, ab), { margin: report.margin, repeated: 'runs', isExact: false });
+  const { ab, targets, runs } = document;
+  const say = (text: string) => ({ place, better: [], prices: [], losses: [], sentence: `${place}: ${text}` });
+  if (ab === null) return say(`${singleText(load, document, overload)}.`);
+  if (targets.some(isLossy)) return say(ab.outcome.replace('Not', 'not'));
+  const verdict = placeVerdict(place, triedOf(document, ab), { margin: report.margin, repeated: 'runs', isExact: false }); // prettier-ignore
+  if (runs > 1 || verdict.enough === undefined) return verdict;
+  // One has no intervals, and so no verdict: its ratios are told as those of one run.
+  const over = targets.filter(({ queue_grew }) => queue_grew === true).map(({ name }) => name);
+  const isOver = over.length === 0 ? '' : `${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded; `;
+  return { ...verdict, sentence: `${place}: ${isOver}${ab.outcome}` };
 }
 
 function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['ab']>) {

@@ -17,7 +17,8 @@ import { Target } from './target.js';
 
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
-export { figureGrid, repeatText, runsOf, summaryOf, tooFewText } from './summary.js';
+export { isLossy } from './pairs.js';
+export { figureGrid, repeatText, runsOf, summaryOf, sureText, textOf, timeText, tooFewText } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
 export { isSlowed, keepsUp, moreToTell, programsToTell } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';

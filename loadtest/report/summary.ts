@@ -15,7 +15,7 @@ import type { LoadDocument } from './document.js';
 import { failedText, isLossy, type Compared } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
 import { cachedShare, isSlowed, keepsUp, moreToTell, programsToTell, type TargetReport } from './target.js';
-import { arrivingMs, ERROR_CLASSES, RUNS } from '../load.js';
+import { ERROR_CLASSES, RUNS } from '../load.js';
 
 /** Parts of a document that its summary reads. */
 export type Summarized = Omit<
@@ -39,10 +39,18 @@ export function summaryOf(document: Summarized, width: number): string {
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
-    ab === null || ab.program_seconds.mean.low === null ? [] : [intervalText(ab.runs, 'runs')],
+    ab === null || ab.program_seconds.mean.low === null ? [] : [sureText(ab.runs)],
   ];
-  return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
+  return textOf(blocks);
 }
+
+/** Blocks of lines with an empty line between them. */
+export const textOf = (blocks: readonly (readonly string[])[]): string =>
+  `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
+
+/** How sure ratios are, and why they may differ from a table. */
+export const sureText = (runs: number): string =>
+  `${intervalText(runs, 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`;
 
 function outcomeOf(target: TargetReport): string[] {
   const { program_seconds: program, slowdown, failed, url } = target;
@@ -72,26 +80,36 @@ export const runsOf = (targets: Targets): number => Math.max(targets.length > 1 
 export const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
 
 /** Asks for the programs that would tell whether these rates can be sustained, and says how long that takes. */
-export function tooFewText(documents: readonly Pick<LoadDocument, 'targets' | 'settings'>[]): string {
-  const maxPrograms = Math.max(...documents.map(({ targets }) => programsToTell(targets)));
-  const { settings: { duration_seconds: duration, speed } = {}, targets = [] } = documents[0] ?? {};
-  const rates = documents.map(({ settings }) => Number(settings['rate_per_second']));
-  const longer = { maxPrograms, timeScale: Number(speed ?? 1), durationMs: Infinity, runs: runsOf(targets), targets };
-  const minutes = Math.ceil(rates.reduce((ms, rate) => ms + arrivingMs(rate, longer), 0) / 60_000);
-  const named = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(rates.map(String));
-  return `Too few programs to tell whether ${named} a second can be sustained: run again with --rate ${rates.join(',')} --programs ${maxPrograms}${repeatText(longer.runs)}${typeof duration === 'number' ? ', and no --duration' : ''}: about ${minutes} min.`;
+export function tooFewText(documents: readonly Timed[]): string {
+  const programs = Math.max(...documents.map(({ targets }) => programsToTell(targets)));
+  const runs = Math.max(...documents.map(({ targets }) => runsOf(targets)));
+  const isCut = documents.some(({ settings }) => typeof settings['duration_seconds'] === 'number');
+  const rates = documents.map(({ settings }) => String(settings['rate_per_second']));
+  const named = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(rates);
+  return `Too few programs to tell whether ${named} a second can be sustained: run again with --rate ${rates.join(',')} --programs ${programs}${repeatText(runs)}${isCut ? ', and no --duration' : ''}: ${timeText(documents, runs, programs)}.`;
+}
+
+type Timed = Pick<LoadDocument, 'targets' | 'settings' | 'elapsed_seconds'>;
+
+/** How long these loads would take, by the time that they took. @param programs of each run; absent: as many as there were */
+export function timeText(documents: readonly Timed[], runs: number, programs?: number): string {
+  const seconds = documents.map(({ targets, elapsed_seconds }) => {
+    const { programs: had = 1, by_run = [] } = targets[0] ?? {};
+    return (elapsed_seconds * runs * (programs ?? had / by_run.length)) / Math.max(1, had);
+  });
+  return `about ${Math.ceil(seconds.reduce((sum, each) => sum + each, 0) / 60)} min`;
 }
 
 const PASS_THROUGH: PolicyName = 'pass-through';
 
 /** Questions that the load leaves open, and the load that would answer them. */
-export function adviceOf({ targets, settings, complete, ab }: Summarized): string[] {
+export function adviceOf({ targets, settings, complete, ab, elapsed_seconds }: Summarized): string[] {
   const { arrivals, concurrency } = settings;
   const rate = Number(settings['rate_per_second']) || undefined;
   const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && moreToTell(target) !== undefined); // prettier-ignore
   // No other load would tell more.
   if (targets.some(({ gone_after_seconds: gone }) => typeof gone === 'number')) return [];
-  if (rate !== undefined && complete && isShort) return [tooFewText([{ targets, settings }])];
+  if (rate !== undefined && complete && isShort) return [tooFewText([{ targets, settings, elapsed_seconds }])];
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second } = target;
     if (rate !== undefined && complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} a second.`]; // prettier-ignore
@@ -99,7 +117,9 @@ export function adviceOf({ targets, settings, complete, ab }: Summarized): strin
     const ended = rate !== undefined && programs_per_second !== null ? number(programs_per_second) : undefined;
     const evidence = rate === undefined || ended === undefined ? '' : `${number(rate)} a second came and ${ended} ended: `; // prettier-ignore
     const slower = ended === undefined ? 'a lower --trace-speed' : `--rate below ${ended}`;
-    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${evidence}the queue kept growing, so times grow with the number of programs; try ${slower}.`]; // prettier-ignore
+    // Where one of two keeps up, this is an answer.
+    const next = targets.some(keepsUp) ? '' : `; try ${slower}`;
+    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${evidence}the queue kept growing, so times grow with the number of programs${next}.`]; // prettier-ignore
   });
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);

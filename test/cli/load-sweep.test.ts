@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sweep } from '../../cli/load/sweep.js';
 import type { Load } from '../../cli/load/read-load.js';
 import type { LoadDocument } from '../../loadtest/report/index.js';
-import { pairedRatio } from '../../lab/index.js';
+import { comparedOf } from '../../loadtest/report/pairs.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { Written } from '../loadtest/report/made-up.js';
 
@@ -50,6 +50,7 @@ function documentOf({
       programs,
       failed: at === 0 ? programs - completed : lost,
       queue_grew: grew[at] ?? false,
+      cached_tokens: null,
     },
     ...{ programs_per_second: 1.5, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
     ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), seconds_per_token: spread(each) }, // prettier-ignore
@@ -57,16 +58,17 @@ function documentOf({
     by_run: Array.from({ length: runs }, () => ({})),
     by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4, programs) } },
   }));
-  const mean =
-    b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].slice(0, runs).map((noise) => [a * noise, b * noise]));
-  const later = { ratio: 3, low: 3, high: 3 };
-  const ab =
-    mean === undefined ? null : { program_seconds: { mean, p50: mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
+  const told = (mean: number, p99: number) => ({ ...spread(mean, completed / runs), p99 });
+  const made = [0.99, 1, 1.01].slice(0, runs).map((noise) => {
+    const [one, other] = [a * noise, (b ?? 0) * noise];
+    return { programs: [told(one, one), told(other, other)], firstTokens: [told(one, 1), told(other, 3)] } as const;
+  });
+  const ab = b === undefined ? null : comparedOf(targets as unknown as LoadDocument['targets'], made, 0.02);
   const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore
   return {
     complete,
     runs,
-    elapsed_seconds: 100,
+    elapsed_seconds: lasted * runs,
     warnings: ['Slow: by 1 ms.'],
     targets,
     ab,
@@ -137,7 +139,7 @@ describe('a sweep of one target', () => {
       `At 3 a second: too few programs to tell: they arrived for 6 s, and one alone takes 4 s; ${told}`,
       `At 4 a second: too few programs to tell: they arrived for 30 s, and one takes 5 s under it; ${told}`,
       'Sustained: at least up to 1 a second.',
-      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: run again with --rate 2,3,4 --programs 130 --repeat 3: about 4 min.',
+      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: run again with --rate 2,3,4 --programs 130 --repeat 3: about 13 min.',
     ]);
     expect(lines.join('\n').match(/--programs/g)).toHaveLength(1);
     // Obeyed: three runs of 130 programs arrive for 6 s * 390 / 90, above five times 4 s.
@@ -176,17 +178,18 @@ describe('a sweep of one target', () => {
     expect(stopped.documents.map(({ complete }) => complete)).toEqual([true, false]);
     const gone = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
     const last = await printed({ seconds: [2] }, { seconds: [3], gone: true });
-    for (const { lines } of [gone, last]) expect(lines).toContain('Stopped before all loads were measured.');
-    expect(gone.documents).toEqual(new Error('At 2 a second: http://127.0.0.1:8000 went away'));
+    for (const { lines } of [gone, last])
+      expect(lines).toContain('Stopped: http://127.0.0.1:8000 went away at 2 a second.');
+    const none = await printed({ seconds: [2], complete: false });
+    expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'Warning: Slow: by 1 ms.', 'All figures: --json.', '']); // prettier-ignore
+    expect(gone.documents).toEqual(new Error('http://127.0.0.1:8000 went away at 2 a second'));
     expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
   });
 
   it('keeps what it has measured when a target goes', async () => {
     const { lines, documents } = await printed({ seconds: [2] }, { seconds: [] });
     expect(documents).toEqual(new Error('the target has gone'));
-    expect(lines).toEqual(
-      expect.arrayContaining(['Stopped before all loads were measured.', expect.stringMatching(/^1 +2 /)]),
-    );
+    expect(lines).toEqual(expect.arrayContaining(['Stopped: the target has gone.', expect.stringMatching(/^1 +2 /)]));
     expect((await printed({ seconds: [] }, { seconds: [3] })).lines.slice(1)).toEqual(['', '']);
   });
 });
@@ -200,12 +203,12 @@ describe('a sweep of two targets', () => {
     ]);
   });
 
-  it('compares no target of which more programs failed, and explains brackets only where some are', async () => {
-    const { lines } = await printed({ seconds: [2, 1], lost: 9 }, { seconds: [2, 1], lost: 80 });
+  it('compares nothing where many programs failed, of either target, and explains brackets only where some are', async () => {
+    const { lines } = await printed({ seconds: [2, 1], completed: 60 }, { seconds: [2, 1], lost: 80 });
     expect(lines.slice(2, 5)).toEqual([
-      'At 1 a second: B is not compared, as 9 of its programs failed, 0 under A.',
-      'At 2 a second: B is not compared, as 80 of its programs failed, 0 under A.',
-      'Keep A: nothing is significantly better.',
+      'At 1 a second: not comparable: 20 of 80 programs failed at A.',
+      'At 2 a second: not comparable: 80 of 80 programs failed at B.',
+      'Too many programs failed to tell which is better.',
     ]);
     expect(lines.join('\n')).not.toContain('In brackets');
   });
@@ -231,9 +234,15 @@ describe('a sweep of two targets', () => {
       'These runs cannot tell whether anything is better than A.',
       'One run cannot tell which is better: run again with --rate 1,2 --repeat 3: about 10 min.',
     ]);
+    const { lines } = await printed(once, { ...once, grew: [true] }, over);
+    expect(lines.slice(2, 5)).toEqual([
+      'At 1 a second: B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
+      'At 2 a second: A is overloaded; B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
+      'At 3 a second: both are overloaded; B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
+    ]);
     expect(await last({ ...once, lasted: 6 }, over)).toEqual([
       'These runs cannot tell whether anything is better than A.',
-      'Too few programs to tell whether 1 a second can be sustained: run again with --rate 1 --programs 340 --repeat 3: about 9 min.',
+      'Too few programs to tell whether 1 a second can be sustained: run again with --rate 1 --programs 340 --repeat 3: about 2 min.',
     ]);
     expect(await last(over, over)).toEqual([
       'Neither target keeps up with any of these loads, so they cannot tell which is better. Try --rate 0.25..1 --repeat 3.',
@@ -248,6 +257,7 @@ describe('a sweep of two targets', () => {
   it('says from which load on the second is faster, what is worse then, and who pays', async () => {
     const many = { programs: 100 };
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
+    expect(lines).toContain('In brackets: 95 % confidence over 3 runs. Ratios and times beside them are means of runs, those of the table are of all calls.'); // prettier-ignore
     expect(lines.slice(2, 7)).toEqual([
       'At 1 a second: A is fastest; B, programs 25 % slower: 1.25 (1.25–1.25), first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s), rag pays: p99 1 -> 4 s.',
       'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',

@@ -142,12 +142,21 @@ describe('arrivals', () => {
   });
 });
 
-it('two targets that are one server compete, of which a warning tells', async () => {
-  const { url } = await engine();
-  const warnings: string[] = [];
-  const onWarning = (warning: string) => void warnings.push(warning);
-  await load({ targets: [url, `${url}/v1/`], programs: () => singles(1), runs: 1, timeScale: 2000, onWarning });
-  expect(warnings).toEqual([`Both targets are ${url}: they compete for it.`]);
+it('two targets that are one server, or have an engine in common, compete, of which a warning tells', async () => {
+  const [one, other] = [await engine(), await engine()];
+  const [gateway, twin, apart] = [await world([one]), await world([one]), await world([other])];
+  for (const [targets, shared] of [
+    [[one.url, `${one.url.replace('127.0.0.1', 'localhost')}/v1/`], true],
+    [[gateway.url, twin.url], true],
+    [[gateway.url, one.url], true],
+    [[gateway.url, apart.url], false],
+  ] as const) {
+    const warnings: string[] = [];
+    const onWarning = (warning: string) => void warnings.push(warning);
+    const { summary } = await load({ targets, programs: () => singles(1), timeScale: 2000, onWarning });
+    expect(warnings).toEqual(shared ? [expect.stringContaining(`Both targets use ${one.url}, so they compete`)] : []);
+    expect(summary.warnings).toEqual(expect.arrayContaining(warnings));
+  }
 });
 
 describe('the speed of a run', () => {

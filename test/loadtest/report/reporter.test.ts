@@ -13,6 +13,7 @@ const FACTS = BOTH.map((url) => ({
     ignoresEos: true,
     alone: undefined,
     waitedMs: 0,
+    engines: [],
     speed: 1,
     promptTokensWanted: 10,
     promptTokensCounted: 10,
@@ -180,6 +181,17 @@ describe('advice on overload', () => {
       'Too few programs to tell whether 1.6 a second can be sustained: run again with --rate 1.6 --programs 260: about 3 min.',
     ],
   ])('of %j', (settings, target, told) => {
-    expect(advice({ complete: true, settings, targets: [target] } as unknown as LoadDocument)).toEqual([told]);
+    expect(
+      advice({ complete: true, settings, targets: [target], elapsed_seconds: 50 } as unknown as LoadDocument),
+    ).toEqual([told]);
+  });
+
+  it('names no lower rate where one of two targets keeps up', () => {
+    const keeps = { ...slowed, name: 'B', arrivals_seconds: 160, completed: 80, failed: 0 };
+    const of = { complete: true, settings: { rate_per_second: 0.8 }, targets: [grown, keeps] };
+    expect(advice(of as unknown as LoadDocument)).toEqual([
+      'A: overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
+      'B kept up with 0.8 a second.',
+    ]);
   });
 });
