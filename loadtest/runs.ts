@@ -1,12 +1,12 @@
 import { baselineOf } from './calibrate.js';
-import { type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
+import { LoadError, type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
 import { watch } from './disturbance.js';
 import { Meter } from './meter.js';
 import type { Player } from './player.js';
 import { preflight, type Readiness } from './preflight.js';
 import { Fitting, Run, type Surroundings } from './run.js';
 import { Target } from './target.js';
-import { sharedWarning, speedWarning, warningsOf } from './warnings.js';
+import { speedWarning, warningsOf } from './warnings.js';
 
 const PROGRESS_MS = 200;
 
@@ -23,6 +23,9 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const targets = opened.slice(0, urls.length);
     const looks: Readiness[] = [];
     for (const target of opened.slice(-urls.length)) looks.push(await preflight(target, options, signal));
+    const [one, other] = looks.map(({ facts }) => facts.engines);
+    const shared = one?.find((engine) => other?.includes(engine) === true);
+    if (shared !== undefined) throw new LoadError(`both targets use ${shared} and would compete for it: run them one after the other, and compare by maitred load compare`); // prettier-ignore
     const alone = typeof baseline === 'object' ? baseline : baselineOf(looks.map(({ facts }) => facts.alone));
     const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
     const watches = await Promise.all(targets.map((target, at) => watch(target, looks[at]?.facts.policy)));
@@ -30,7 +33,6 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const { onWarning } = options;
     if (onWarning !== undefined)
       for (const warning of [
-        sharedWarning(ready.map(({ facts }) => facts)),
         ...ready.map(({ facts }) => speedWarning(facts, options.timeScale)),
         fitting.foresee(options.programs(0), options.maxPrograms),
       ])
@@ -100,14 +102,12 @@ class Runs {
       of.reduce((all, player) => all + player[name], 0);
     const ofTarget = async (facts: Readiness['facts'], index: number) => {
       const own = players.filter(({ stage }) => stage.index === index);
-      // Both targets may be one gateway.
-      const there = players.filter(({ stage }) => stage.target.url === facts.url);
       return {
         ...facts,
         promptTokensWanted: sum(own, 'promptTokensWanted'),
         promptTokensCounted: sum(own, 'promptTokensCounted'),
         goneMs: own.at(-1)?.goneMs,
-        disturbances: (await watches[index]?.(sum(there, 'sent'), sum(own, 'broken'))) ?? [],
+        disturbances: (await watches[index]?.(sum(own, 'sent'), sum(own, 'broken'))) ?? [],
       };
     };
     const targets = await Promise.all(ready.map(({ facts }, index) => ofTarget(facts, index)));

@@ -39,8 +39,6 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
     warnings.push('A target had 20,000 running programs, so no more were started: it cannot sustain this rate.'); // prettier-ignore
   if (programsTooLong > 0)
     warnings.push(`${programsTooLong} programs were left out: they have calls longer than a target's context.`);
-  const shared = sharedWarning(targets);
-  if (shared !== undefined) warnings.push(shared);
   for (const target of targets) warnings.push(...ofTarget(target, options));
   return warnings;
 }
@@ -63,12 +61,6 @@ function ofTarget(target: TargetFacts, { ignoreEos, timeScale }: Ran['options'])
   if (Math.abs(off) > LENGTH_SHARE)
     warnings.push(`Generated prompts for ${url} had ${(100 * off).toFixed(1)} % ${off > 0 ? 'more' : 'fewer'} tokens than wanted, by its count.`); // prettier-ignore
   return warnings;
-}
-
-/** Says that two targets have an engine in common. */
-export function sharedWarning([one, other]: readonly Pick<TargetFacts, 'engines'>[]) {
-  const shared = one?.engines.find((url) => other?.engines.includes(url) === true);
-  return shared === undefined ? undefined : `Both targets use ${shared}, so they compete for it: run them one after the other, and compare by maitred load compare.`; // prettier-ignore
 }
 
 /** Says that the engine and the load do not run at the same speed. */
