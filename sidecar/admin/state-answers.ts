@@ -30,6 +30,8 @@ export interface Engine {
   readonly downs: number;
   /** When it last came into service; null: it is not in service. */
   readonly serving_since: UnixSeconds | null;
+  /** Since its last good answer to a call or probe; null: it is not in service, or its next probe is hardly due. */
+  readonly silent_seconds: number | null;
   /** Whether it was up since it was added or returned to service. */
   readonly was_up: boolean;
   /** Until it is probed again; null: it is in service, or drains. */

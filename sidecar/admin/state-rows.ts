@@ -23,6 +23,7 @@ export function engineRow(
   const known = context.driver.views.engine(engine.id);
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
   const view = engine.state === 'down' ? undefined : known;
+  const silentMs = context.driver.now() - engine.heardAtMs;
   const row = {
     id: engine.id,
     url: engine.url.href,
@@ -33,6 +34,7 @@ export function engineRow(
     down_reason: engine.trouble?.reason ?? null,
     downs: recent.marks.filter(({ lost }) => lost === engine.id).length,
     serving_since: isServing(engine) ? unixSeconds(engine.servingSinceMs) : null,
+    silent_seconds: isServing(engine) && silentMs > 2 * context.config.health.intervalMs ? seconds(silentMs) : null,
     was_up: engine.state !== 'starting',
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],

@@ -250,7 +250,10 @@ export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
 
 /** Whether an engine takes calls now, and if not, why; then what it failed. */
 export const engineInWords = (engine: Omit<Engine, 'text'>, times: Times): string =>
-  `${standInWords(engine, times)} ${failedOf(engine)}`.trim();
+  `${standInWords(engine, times)}${silenceOf(engine)} ${failedOf(engine)}`.trim();
+
+const silenceOf = ({ silent_seconds: silent }: Pick<Engine, 'silent_seconds'>): string =>
+  silent ? ` It has answered no call and no probe well for ${span(1000 * silent)}.` : '';
 
 function standInWords(engine: Omit<Engine, 'text'>, { idleMs, firstByteMs }: Times): string {
   const { state, down_reason: reason, downs, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;

@@ -65,7 +65,7 @@ export class Replica {
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
   /** Its last good answer to a call, or to a probe by which it was not stuck. */
-  #heardAtMs = 0;
+  heardAtMs = 0;
   /** Ejections since the engine last worked, for the backoff. Failed probes do not count, or it would be found late. */
   #setbacks = 0;
   #probeAtMs = Infinity;
@@ -135,7 +135,7 @@ export class Replica {
   /** The engine generated an answer to a call of the program, or began to. */
   succeeded(program: ProgramId): void {
     this.served += 1;
-    this.#heardAtMs = this.ports.now();
+    this.heardAtMs = this.ports.now();
     this.#callFailures = 0;
     this.#acquit();
     this.#saturation.served(program, this.ports.now());
@@ -247,7 +247,7 @@ export class Replica {
     this.trouble = { reason, sinceMs: this.ports.now() };
     this.#enter('down');
     this.ports.log.warn({ engine: this.id, reason }, 'engine is down');
-    const silentMs = millis(this.ports.now() - this.#heardAtMs);
+    const silentMs = millis(this.ports.now() - this.heardAtMs);
     this.ports.emit({ type: 'engineLost', engine: this.id, silentMs });
   }
 
@@ -304,7 +304,7 @@ export class Replica {
     this.#identified ||= isSure;
     this.models = models;
     const stuckMs = this.#stall.note(load, this.ports.now());
-    if (stuckMs === 0) this.#heardAtMs = this.ports.now();
+    if (stuckMs === 0) this.heardAtMs = this.ports.now();
     if (stuckMs >= this.settings.health.stuckMs) return this.#stuck(load, stuckMs);
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };

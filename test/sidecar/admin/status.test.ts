@@ -12,7 +12,9 @@ it('says what an engine that is up has room for, and how long calls hang on one 
   expect(told({ working_set_tokens: 35_900, idle_tokens: 0, cached_share: 0.4 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.'); // prettier-ignore
   expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toMatch(/36,000 tokens, none of them idle contexts: 5 ?% of prompt tokens came from the cache in the last 5 min\.$/); // prettier-ignore
   expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
-  expect(told({ in_flight: 4 })).toBe('Its window is full.');
+  expect(told({ in_flight: 4, silent_seconds: 4 })).toMatch(
+    /^Its window is full\. It has answered no call .* for 4 s\.$/,
+  );
   // An empty one takes a call that is larger than its gate.
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
   // A call hangs on one that is down until a timeout ends it.

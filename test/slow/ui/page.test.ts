@@ -239,6 +239,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await first.close();
     await page.locator('.badge.reconnecting').waitFor();
     await see(/^No answer from the gateway since [\d:]{8}: is it running\? What is below is its last state\./);
+    await page.getByRole('button', { name: /^Drain/, disabled: true }).waitFor();
     const second = await startGateway(configOf([engine], { listen: { port: Number(new URL(first.url).port) } }));
     cleanUp(() => second.close());
     await page.locator('.badge.live').waitFor();
