@@ -1,12 +1,12 @@
 import { Command, Link } from './command.js';
 import { Batches } from './batches.js';
 import { Engines } from './engines.js';
-import { brief, counted } from './format.js';
+import { counted } from './format.js';
 import { ProgramView } from './program.js';
 import { History } from './history.js';
 import { Programs } from './programs.js';
 import { StatusLine } from './status.js';
-import { announcement, connection, gateway, programs, troubleOf, view } from './state.js';
+import { announcement, connection, gateway, troubleOf, view } from './state.js';
 import { useToken } from './stream.js';
 import { Totals } from './totals.js';
 
@@ -65,7 +65,6 @@ function Content() {
       <StatusLine />
       {view.value.program === '' ? (
         <>
-          <NoMatch />
           <Totals />
           <Engines />
           <History />
@@ -76,17 +75,6 @@ function Content() {
         <ProgramView key={view.value.program} />
       )}
     </div>
-  );
-}
-
-/** Before all else, as the table below may be out of sight. */
-function NoMatch() {
-  const { text, tab } = view.value;
-  if (text === '' || tab !== '' || programs.value?.total !== 0) return null;
-  return (
-    <p class="warn" role="status">
-      No present program matches “{brief(text)}”; see <Link change={{ tab: 'ended' }}>those that have ended</Link>.
-    </p>
   );
 }
 

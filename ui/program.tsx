@@ -17,7 +17,9 @@ export function ProgramView() {
   if (text === '')
     return (
       <p>
-        No such program is here; see <Link change={{ program: '', tab: 'ended' }}>those that have ended</Link>.
+        No such program is here, or several are; see those whose names have it:{' '}
+        <Link change={{ program: '', text: key }}>present</Link> or{' '}
+        <Link change={{ program: '', tab: 'ended', text: key }}>ended</Link>.
       </p>
     );
   return (

@@ -40,7 +40,7 @@ export function pageRoutes(folder?: string): Routes {
     return files.get(name);
   };
   const toPage: Handler = (request, response, { id }) =>
-    send(request, response, 302, 'page', Buffer.of(), { location: id === undefined ? '/ui' : `/ui?text=${encodeURIComponent(id)}` }); // prettier-ignore
+    send(request, response, 302, 'page', Buffer.of(), { location: id === undefined ? '/ui' : `/ui?program=${encodeURIComponent(id)}` }); // prettier-ignore
   return {
     '/': { GET: toPage },
     '/ui/programs/:id': { GET: toPage },

@@ -123,8 +123,8 @@ function lookAt(parts: Parts): Look<WatchedView> {
   };
   const oneProgram = async (id: ProgramId) => {
     const none = { text: '', program: null };
-    const { program, ...explain } = await wholeExplanation(context, id, undefined).catch(() => none);
-    const calls = await wholeCalls(context, id);
+    const { program, ...explain }: Explanation = await wholeExplanation(context, id, undefined).catch(() => none);
+    const calls = await wholeCalls(context, (program?.key ?? explain.ended?.key ?? id) as ProgramId);
     return { program: JSON.stringify(program), explain: JSON.stringify(explain), calls: JSON.stringify(calls) };
   };
   return {

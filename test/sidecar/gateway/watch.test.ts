@@ -261,7 +261,7 @@ describe('/ui', () => {
     const listener = await listen(configOf([]), { host: '127.0.0.1', port: 0 }, routes, () => undefined);
     cleanUp(() => listener.close());
     const named = await ask(`${listener.url}/ui/programs/a%2Fb`);
-    expect([named.status, named.headers['location']]).toEqual([302, '/ui?text=a%2Fb']);
+    expect([named.status, named.headers['location']]).toEqual([302, '/ui?program=a%2Fb']);
     const missing = await ask(`${listener.url}/ui`);
     expect([missing.status, missing.headers['content-type']]).toEqual([404, 'text/plain; charset=utf-8']);
     expect(missing.text).toContain('npm run build');

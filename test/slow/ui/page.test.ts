@@ -76,7 +76,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see(/^other: No figure: fewer than 20 programs began and ended since the last start, reload or change of engines \(12 programs of the 15 min until .*\)\.$/);
     const losing = await world([await fakeEngine()], {}, { shadow: slower() });
     await page.goto(`${losing.adminUrl}/ui/programs/nope`);
-    await see('No present program matches “nope”; see those that have ended.');
+    await see('No such program is here, or several are; see those whose names have it: present or ended.');
     await page.locator('.status .warn', { hasText: 'ended an estimated 1.25x slower' }).waitFor();
     await see(/^What helps: compare policy\.name: pass-through/);
     expect(await axe(page)).toEqual([]);
@@ -147,7 +147,10 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     );
     // Its history stays.
     await page.locator('.ended', { hasText: /Answered after .* It waited .* when its turn came/ }).waitFor();
-    await page.goBack();
+    await page.goto(`${adminUrl}/ui/programs/waits`);
+    await see(/^Program "waits" ended .* ago: an operator ended it\.\nIt had 1 call in /);
+    expect(await page.locator('.calls li').count()).toBe(1);
+    await page.goto(`${adminUrl}/ui?state=waiting`);
     await see('No program matches.');
     await page.getByRole('button', { name: 'Ended' }).click();
     await page.getByRole('columnheader', { name: 'Queued, %' }).waitFor();
