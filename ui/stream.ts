@@ -127,11 +127,7 @@ function greet(state: NonNullable<typeof gateway.value>): void {
   connection.value = { state: 'live' };
 }
 
-interface Fault {
-  readonly message: string;
-  readonly code?: string;
-  readonly param?: string | null;
-}
+type Fault = Readonly<Record<'message', string> & Partial<Record<'code' | 'param', string | null>>>;
 
 async function faultOf(response: Response): Promise<Fault> {
   const { error } = (await response.json().catch(() => ({}))) as { error?: Fault };

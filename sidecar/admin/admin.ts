@@ -6,7 +6,6 @@ import { addressOf, idOf } from '../engines/address.js';
 import { LOOK_MS, examine } from '../engines/examine.js';
 import { NotAnEngine, isServing, type Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
-import { isNamed } from '../identity/names.js';
 import { send, sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import { sentenceOf } from '../http/checked.js';
@@ -17,10 +16,10 @@ import { pageRoutes } from './page.js';
 import { count } from './figures.js';
 import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
 import { logChange } from './program-routes.js';
-import { endedLike, isUnknown, selectPrograms } from './programs.js';
+import { selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
 import { engineRow, engineRows, gatewayRow, historyRow, totalsRow } from './state-rows.js';
-import { wholeCalls, wholeExplanation, wholePage } from './watch.js';
+import { callsOf, wholeCalls, wholeExplanation, wholePage } from './watch.js';
 
 /** Paths for operators. All but the two probes check authorization first. */
 export function adminRoutes(context: Parts): Routes {
@@ -109,21 +108,10 @@ async function listHistory(context: Parts, request: IncomingMessage) {
 }
 
 /** Also of a program that has left the table. */
-async function listCalls(context: Parts, request: IncomingMessage, params: Params) {
-  const id = programId(params['id'] ?? '');
-  const known = await wholeCalls(context, id);
+async function listCalls(context: Parts, request: IncomingMessage, { id = '' }: Params) {
+  const known = await wholeCalls(context, programId(id));
   if (known.calls.length > 0) return known;
-  const tenant = tenantIn(request);
-  const { key } = await wherever(context, 'program', id, tenant).catch(async (error: unknown) => {
-    const { programs } = await wholeEnded(context);
-    const [ended] = endedLike(
-      programs.filter((row) => isNamed(id)(row) && (tenant ?? row.tenant) === row.tenant),
-      id,
-    );
-    if (ended === undefined || !isUnknown(error)) throw error;
-    return ended;
-  });
-  return wholeCalls(context, programId(key));
+  return callsOf(context, id, await wholeExplanation(context, id, tenantIn(request)));
 }
 
 function startDemo({ demo }: Parts) {

@@ -45,6 +45,10 @@ export async function wholeCalls(context: Parts, ...programs: readonly ProgramId
   return { calls: all.flatMap(({ calls }) => calls).sort((a, b) => a.arrived_at - b.arrived_at) };
 }
 
+/** Of the program that was found by the id. */
+export const callsOf = (context: Parts, id: string, { program, ended }: Explanation): Promise<PastCallList> =>
+  wholeCalls(context, ((program ?? ended)?.key ?? id) as ProgramId);
+
 /** Of a program that has left all tables, how it ended; of one that never had a row, its last call. @throws GatewayError as `wherever` */
 export async function wholeExplanation(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {
   const { programs } = await wholeEnded(context);
@@ -123,8 +127,9 @@ function lookAt(parts: Parts): Look<WatchedView> {
   };
   const oneProgram = async (id: ProgramId) => {
     const none = { text: '', program: null };
-    const { program, ...explain }: Explanation = await wholeExplanation(context, id, undefined).catch(() => none);
-    const calls = await wholeCalls(context, (program?.key ?? explain.ended?.key ?? id) as ProgramId);
+    const told = await wholeExplanation(context, id, undefined).catch(() => none);
+    const { program, ...explain } = told;
+    const calls = await callsOf(context, id, told);
     return { program: JSON.stringify(program), explain: JSON.stringify(explain), calls: JSON.stringify(calls) };
   };
   return {
