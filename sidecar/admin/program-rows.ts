@@ -112,16 +112,16 @@ export function programDetail(
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent), config.timeouts)] as const);
+      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent))] as const);
   const downAt = (id: string) => {
     const engine = fleet.get(engineId(id));
-    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, recent), config.timeouts) : undefined;
+    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, recent)) : undefined;
   };
   const setting = {
     ...rulesOf(context),
     now,
     forecast: row.forecast,
-    firstByteMs: config.timeouts.firstByteMs,
+    timeouts: config.timeouts,
     failures: (id: CallId) => active.find(id)?.failures?.last ?? [],
     troubles,
     downAt,

@@ -98,7 +98,7 @@ export function statusOf(
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
-  const troubleIn = (engine: Engine) => `${engine.id} ${troubleOf(engine, config.timeouts)}`;
+  const troubleIn = (engine: Engine) => `${engine.id} ${troubleOf(engine)}`;
   const unordered = [
     ...said('gateway', 'warn', 'draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
@@ -223,8 +223,8 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
 type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
 
 /** `has been down for 9 s (connection refused).` Its failures only where they are many: a few are none of its state. */
-export function troubleOf(engine: Engine, times: Times): string {
-  const text = engineInWords(isFailing(engine) ? engine : { ...engine, failures: null }, times);
+export function troubleOf(engine: Engine): string {
+  const text = `${standInWords(engine)} ${isFailing(engine) ? failedOf(engine) : ''}`.trim();
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
@@ -250,19 +250,23 @@ export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
 
 /** Whether an engine takes calls now, and if not, why; then what it failed. */
 export const engineInWords = (engine: Omit<Engine, 'text'>, times: Times): string =>
-  `${standInWords(engine, times)}${silenceOf(engine)} ${failedOf(engine)}`.trim();
+  `${standInWords(engine)}${hungInWords(engine, times)}${silenceOf(engine)} ${failedOf(engine)}`.trim();
+
+function hungInWords({ state, in_flight: inFlight }: Pick<Engine, 'state' | 'in_flight'>, times: Times): string {
+  if (state !== 'down' || inFlight === 0) return '';
+  const are = inFlight === 1 ? 'Its call in flight is' : `Its ${count(inFlight)} calls in flight are`;
+  return ` ${are} cut after ${span(times.idleMs)} of silence (timeouts.idleMs), or after ${span(times.firstByteMs)} without a first byte (timeouts.firstByteMs).`;
+}
 
 const silenceOf = ({ silent_seconds: silent }: Pick<Engine, 'silent_seconds'>): string =>
   silent ? ` It has answered no call and no probe well for ${span(1000 * silent)}.` : '';
 
-function standInWords(engine: Omit<Engine, 'text'>, { idleMs, firstByteMs }: Times): string {
+function standInWords(engine: Omit<Engine, 'text'>): string {
   const { state, down_reason: reason, downs, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
-  if (state === 'down') {
-    const hung = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'Its call' : `Its ${count(inFlight)} calls`} in flight ${inFlight === 1 ? 'is' : 'are'} cut after ${span(idleMs)} of silence (timeouts.idleMs), or after ${span(firstByteMs)} without a first byte (timeouts.firstByteMs).`; // prettier-ignore
-    return `Has been down for ${span(since === null ? 0 : Date.now() - 1000 * since)} (${reason ?? 'unknown'})${downs > 1 ? `; it went down ${downs} times in the last 5 min` : ''}${next}.${hung}`;
-  }
+  if (state === 'down')
+    return `Has been down for ${span(since === null ? 0 : Date.now() - 1000 * since)} (${reason ?? 'unknown'})${downs > 1 ? `; it went down ${downs} times in the last 5 min` : ''}${next}.`;
   if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
   if (engine.resting) return 'Rests for a moment: it reported that it has no room.';

@@ -14,7 +14,7 @@ const HOLDERS_SHOWN = 3;
 export interface Setting extends Rules {
   readonly now: number;
   readonly forecast: ForecastView | undefined;
-  readonly firstByteMs: number;
+  readonly timeouts: Readonly<Record<'idleMs' | 'firstByteMs', number>>;
   /** Of attempts of an active call, the oldest first. */
   readonly failures: (call: CallId) => readonly FailedAttempt[];
   readonly expected: Pick<ExpectedWaits, 'of'>;
@@ -32,7 +32,7 @@ export interface Setting extends Rules {
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
 export function callInWords(view: CallView, setting: Setting): string {
-  const { balancer, now, forecast, troubles } = setting;
+  const { balancer, now, forecast, troubles, timeouts } = setting;
   const { call: id, program, thread, background, waitingMs, waiting, serviceMs, startedAtMs, dispatch } = view;
   const queueMs = dispatch?.queueMs ?? 0;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
@@ -43,8 +43,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     return [
       `${call} has run for ${span(serviceMs)} on ${at}${down === undefined ? '' : ', which is down'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
-      ...(down === undefined ? [] : [`${at} ${down}`]),
-      ...(down === undefined || startedAtMs !== undefined ? [] : [`No byte of its answer has come: it is cut in ${span(Math.max(0, setting.firstByteMs - serviceMs))}.`]),
+      ...(down === undefined ? [] : [`${at} ${down}`, startedAtMs === undefined ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))}.` : `It is cut after ${span(timeouts.idleMs)} of silence.`]),
       ...dispatchInWords(dispatch, balancer, { isBackground: background, isTooLong: view.oversized }),
       ...forecastInWords(forecast),
       ...(down === undefined ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),

@@ -62,7 +62,8 @@ function told({
     engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
     holders: () => holders,
     queues: () => queues,
-    downAt: () => undefined,
+    downAt: (id: string) => (id === 'gone' ? 'is down.' : undefined),
+    timeouts: { idleMs: 9000, firstByteMs: 60_000 },
     failures: () => failures,
     troubles: () => troubles,
   };
@@ -104,6 +105,12 @@ it('says of a running call whose prompt no engine takes that it is to be refused
   const dispatch = { engine: 'e', level: 0, reason: 'direct', placement: 'spread', queueMs: 0 };
   const text = told({ call: { waiting: undefined, serviceMs: 5, dispatch, oversized: true } });
   expect(text).toMatch(/\. No engine takes so long a prompt: e is to refuse it at once\.$/);
+});
+
+it('says what ends a running call whose engine is down', () => {
+  const running = { waiting: undefined, serviceMs: 5000, dispatch: { engine: 'gone', level: 0 } };
+  expect(told({ call: running })).toContain('\ngone is down.\nNo byte of its answer has come: it is cut in 55 s.\n');
+  expect(told({ call: { ...running, startedAtMs: -1000 } })).toContain('\nIt is cut after 9 s of silence.\n');
 });
 
 it('advises a larger window only for an engine in which no calls wait', () => {

@@ -152,12 +152,11 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ in_flight: 2, text: expect.stringMatching(trouble) as string }); // prettier-ignore
   expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(2);
   const { text } = (await read<Answers.GatewayState>('/gateway')).status;
-  expect(text).toMatch(trouble);
+  expect(text).toMatch(/^gpu-1 has been down for [^:]*\. 0 of 1 engine up/);
   expect(text).toMatch(/ 2 calls hang where the engine is down, none waits\.$/);
   expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }, {}] });
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
-  expect(out.replaceAll('\n', ' ')).toMatch(trouble);
   expect(out.replaceAll('\n', ' ')).toMatch(/No byte of its answer has come: it is cut in (10 min|9 min 5\d s)\./);
   expect(out).toContain('What helps: gpu-1 back in service; else its client ends the call');
   impatient.leave();
