@@ -39,14 +39,7 @@ export function compareDocuments(
   const targets = documents.flatMap((each) => each.targets);
   const [runs = [], twins = []] = targets.map(({ by_run }) => by_run);
   const pairs = runs.flatMap((run, index) => (twins[index] === undefined ? [] : [[run, twins[index]] as const]));
-  const ab = comparedOf(
-    targets,
-    pairs.map(([run, twin]) => ({
-      programs: [run.program_seconds, twin.program_seconds],
-      firstTokens: [run.ttft_seconds, twin.ttft_seconds],
-    })),
-    margin,
-  );
+  const ab = comparedOf(targets, pairs, margin);
   const warnings = documents.flatMap((each, at) => each.warnings.map((warning) => `${names[at]}: ${warning}`));
   return { ...documents[0], targets, ab, warnings, slo: [] };
 }

@@ -72,7 +72,6 @@ export function makeReporter(options: ReporterOptions) {
     callEnded(played: LoadCallRecord): void {
       const call = atRealSpeed(played, speed);
       targets[call.target]?.callEnded(call);
-      pairs?.callEnded(call);
       view?.callEnded(call);
     },
     programEnded(played: LoadProgramRecord): void {

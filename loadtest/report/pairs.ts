@@ -1,5 +1,5 @@
 import { type Distribution, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
-import type { LoadCallRecord, LoadProgramRecord } from '../load.js';
+import type { LoadProgramRecord } from '../load.js';
 import { counted, integer, number } from '../../text/index.js';
 import { cachedShare, type TargetReport } from './target.js';
 
@@ -13,11 +13,10 @@ const DIFFERENCES = { sooner: 'B faster', later: 'A faster', same: 'none that ma
 
 type Two = readonly [Sample, Sample];
 
-type Run = Readonly<Record<'programs' | 'firstTokens', Two>>;
-
 /** Programs given to both targets, paired by their index, and compared run by run. */
 export class Pairs {
-  readonly #runs: Run[] = [];
+  /** Seconds of programs that completed at both, by run. */
+  readonly #runs: Two[] = [];
   /** Seconds at the target that ended first; NaN for a failed one. */
   readonly #waiting = new Map<number, { readonly target: number; readonly seconds: number }>();
   #leftOut = 0;
@@ -26,11 +25,6 @@ export class Pairs {
     private readonly seed: number,
     private readonly margin: number,
   ) {}
-
-  callEnded({ run, target, outcome, arrivedMs, firstTokenMs }: LoadCallRecord): void {
-    if (outcome !== 'completed' || Number.isNaN(firstTokenMs)) return;
-    this.#run(run).firstTokens[target === 0 ? 0 : 1].add((firstTokenMs - arrivedMs) / 1000);
-  }
 
   programEnded({ run, index, target, arrivedMs, endedMs, outcome }: LoadProgramRecord): void {
     const seconds = outcome === 'completed' ? (endedMs - arrivedMs) / 1000 : NaN;
@@ -44,32 +38,26 @@ export class Pairs {
       this.#leftOut += 1;
       return;
     }
-    const { programs } = this.#run(run);
-    programs[target === 0 ? 0 : 1].add(seconds);
-    programs[twin.target === 0 ? 0 : 1].add(twin.seconds);
-  }
-
-  #run(index: number): Run {
-    const two = (): Two => [new Sample(this.seed), new Sample(this.seed)];
-    return (this.#runs[index] ??= { programs: two(), firstTokens: two() });
+    const two = (this.#runs[run] ??= [new Sample(this.seed), new Sample(this.seed)]);
+    two[target === 0 ? 0 : 1].add(seconds);
+    two[twin.target === 0 ? 0 : 1].add(twin.seconds);
   }
 
   /** @param whole runs that ended by themselves; of a stopped one, rather the short programs are known */
   report(targets: readonly TargetReport[], whole: number) {
-    // Without those in which nothing completed.
-    const [all, runs] = [this.#runs, this.#runs.slice(0, Math.max(1, whole))].map((each) => Object.values(each)) as [Run[], Run[]]; // prettier-ignore
-    const two = ([a, b]: Two) => [a.distribution(), b.distribution()] as const;
-    const compared = comparedOf(
-      targets,
-      runs.map(({ programs, firstTokens }) => ({ programs: two(programs), firstTokens: two(firstTokens) })),
-      this.margin,
-    );
+    const ofRun = (two: Two, index: number, at: 0 | 1): OfRun => ({
+      program_seconds: two[at].distribution(),
+      ttft_seconds: targets[at]?.by_run[index]?.ttft_seconds ?? new Sample(0).distribution(),
+    });
+    // Those in which nothing completed are holes, which are left out.
+    const runs = this.#runs.slice(0, Math.max(1, whole)).flatMap((two, index) => [[ofRun(two, index, 0), ofRun(two, index, 1)] as const]); // prettier-ignore
+    const compared = comparedOf(targets, runs, this.margin);
     const { mean } = compared.program_seconds;
     const isUnsure = mean.low === null || targets.some(isLossy);
     return {
       ...compared,
       /** Programs that completed at both targets, and those that did not: they are in no ratio of program times. */
-      pairs: all.reduce((sum, { programs }) => sum + programs[0].count, 0),
+      pairs: this.#runs.reduce((sum, [first]) => sum + first.count, 0),
       left_out: this.#leftOut + this.#waiting.size,
       margin: this.margin,
       difference: DIFFERENCES[(isUnsure ? undefined : verdictOf(mean, this.margin)) ?? 'unsure'],
@@ -77,22 +65,21 @@ export class Pairs {
   }
 }
 
-/** Distributions of a run at the first target and at the other. */
-type RunPair = Readonly<Record<'programs' | 'firstTokens', readonly [Distribution, Distribution]>>;
+type OfRun = Readonly<Record<'program_seconds' | 'ttft_seconds', Distribution>>;
+/** A run at the first target and at the other. */
+type RunPair = readonly [OfRun, OfRun];
 
 /** @param targets the first and the other */
 export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPair[], margin: number) {
-  const program_seconds = ratiosOf(runs.map(({ programs }) => programs));
-  const ttft_seconds = ratiosOf(runs.map(({ firstTokens }) => firstTokens));
-  const p99s = runs.map(({ firstTokens }) => firstTokens.map(({ p99 }) => p99)).filter((both) => !both.includes(null));
+  const [program_seconds, ttft_seconds] = [ratiosOf(runs, 'program_seconds'), ratiosOf(runs, 'ttft_seconds')];
+  const p99s = runs.map((pair) => pair.map(({ ttft_seconds: { p99 } }) => p99)).filter((both) => !both.includes(null));
   const meanOf = (at: number) => (p99s.length === 0 ? null : p99s.reduce((sum, both) => sum + (both[at] ?? 0), 0) / p99s.length); // prettier-ignore
   const ttft_p99_seconds = [meanOf(0), meanOf(1)] as const;
-  const leastOf = (of: (run: RunPair) => readonly Distribution[]) =>
-    Math.min(...runs.flatMap(of).map(({ count }) => count));
+  const leastOf = (name: keyof OfRun) => Math.min(...runs.flat().map((run) => run[name].count));
   const change = {
     programs: program_seconds,
     firstToken: ttft_seconds,
-    counts: { programs: leastOf((run) => run.programs), calls: leastOf((run) => run.firstTokens) },
+    counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
     single: runs.length > 1 ? `only one of ${runs.length} runs` : 'one run',
     name: b?.name ?? 'B',
     against: a?.name ?? 'A',
@@ -118,12 +105,10 @@ export const failedText = ({ programs, failed, gone_after_seconds: gone }: Targe
   `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${typeof gone === 'number' ? `, which went away ${number(gone)} s after the beginning` : ''}`;
 
 /** Of each pair of runs, the second over the first. */
-function ratiosOf(pairs: readonly (readonly [Distribution, Distribution])[]): Ratios {
-  const of = (statistic: keyof Ratios): Ratio =>
-    pairedRatio(
-      pairs.flatMap(([{ [statistic]: first }, { [statistic]: other }]) =>
-        first === null || other === null ? [] : [[first, other] as const],
-      ),
-    );
+function ratiosOf(pairs: readonly RunPair[], name: keyof OfRun): Ratios {
+  const of = (statistic: keyof Ratios): Ratio => {
+    const values = pairs.map(([one, other]) => [one[name][statistic], other[name][statistic]] as const);
+    return pairedRatio(values.filter((pair): pair is readonly [number, number] => !pair.includes(null)));
+  };
   return { mean: of('mean'), p50: of('p50'), p95: of('p95'), p99: of('p99') };
 }

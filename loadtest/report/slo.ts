@@ -60,6 +60,7 @@ export function parseSlo(
   const known = metricsOf(target < 0 ? targets : 1, empty);
   const spelt = path[0] === 'by_workload' && path.length > 1 ? ['by_workload', ANY, ...path.slice(2)] : path;
   if (TARGET_NAMES.slice(targets).some((name) => name === first)) throw new SloError(`there is no target ${first}`);
+  if (first === 'ab' && targets < 2) throw new SloError('ab compares two targets, and there is one');
   if (!known.some((each) => isDeepStrictEqual(each, spelt))) {
     const below = known.filter((each) => isDeepStrictEqual(each.slice(0, spelt.length), spelt));
     const next = [...new Set(below.map((each) => each[path.length]))];

@@ -61,7 +61,10 @@ function documentOf({
   const told = (mean: number, p99: number) => ({ ...spread(mean, completed / runs), p99 });
   const made = [0.99, 1, 1.01].slice(0, runs).map((noise) => {
     const [one, other] = [a * noise, (b ?? 0) * noise];
-    return { programs: [told(one, one), told(other, other)], firstTokens: [told(one, 1), told(other, 3)] } as const;
+    return [
+      { program_seconds: told(one, one), ttft_seconds: told(one, 1) },
+      { program_seconds: told(other, other), ttft_seconds: told(other, 3) },
+    ] as const;
   });
   const ab = b === undefined ? null : comparedOf(targets as unknown as LoadDocument['targets'], made, 0.02);
   const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore

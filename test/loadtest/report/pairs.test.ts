@@ -1,75 +1,76 @@
 import { describe, expect, it } from 'vitest';
 import { MARGIN } from '../../../lab/measure/comparison.js';
+import type { LoadCallRecord } from '../../../loadtest/load.js';
 import { Pairs } from '../../../loadtest/report/pairs.js';
-import { Target } from '../../../loadtest/report/target.js';
+import { Target, type TargetReport } from '../../../loadtest/report/target.js';
 import { Dice } from '../../../workloads/dice.js';
 import { call, program } from './made-up.js';
 
 /** Runs of programs that take about 100 s at A, and at B that times the ratio; each run has a noise of its own. */
-function compared(runs: number, ratio: number, { noise = 0.003, programs = 24 } = {}): Pairs {
+function compared(
+  runs: number,
+  ratio: number,
+  { noise = 0.003, programs = 24, more = [] as readonly LoadCallRecord[] } = {},
+) {
   const pairs = new Pairs(7, MARGIN);
+  const targets = ['A', 'B'].map((name) => new Target(name, '', 7, false));
   const dice = new Dice(3);
   for (let index = 0; index < runs * programs; index += 1) {
     const run = Math.floor(index / programs);
     const first = 100_000 * (1 + 0.3 * dice.share());
     const other = first * ratio * (1 + noise * Dice.of(5, run).normal());
     for (const [target, endedMs] of [first, other].entries()) {
-      pairs.callEnded(call({ run, target, firstTokenMs: endedMs / 10, endedMs }));
-      pairs.programEnded(program({ run, index, target, endedMs }));
+      targets[target]!.callEnded(call({ run, target, firstTokenMs: endedMs / 10, endedMs }));
+      for (const observer of [pairs, targets[target]!]) observer.programEnded(program({ run, index, target, endedMs }));
     }
   }
-  return pairs;
+  for (const each of more) targets[each.target]!.callEnded(each);
+  return (whole: number, given: Partial<TargetReport> = {}) =>
+    pairs.report(targets.map((target) => ({ ...target.report(), ...(target.name === 'B' && given) })), whole); // prettier-ignore
 }
 
 describe('the comparison of two targets', () => {
   it('finds the one that is sooner, with an interval around the truth over its runs', () => {
-    const { program_seconds, ttft_seconds, difference, pairs, left_out, runs } = compared(3, 0.5).report([], 3);
+    const { program_seconds, ttft_seconds, difference, pairs, left_out, runs } = compared(3, 0.5)(3);
     expect({ difference, pairs, left_out, runs }).toEqual({ difference: 'B faster', pairs: 72, left_out: 0, runs: 3 });
     for (const { mean } of [program_seconds, ttft_seconds]) {
       expect(mean).toMatchObject({ ratio: expect.closeTo(0.5, 2) as number, pairs: 3 });
       expect(mean.low!).toBeLessThan(0.5);
       expect(mean.high!).toBeGreaterThan(0.5);
     }
-    expect(compared(3, 3).report([], 3).difference).toBe('A faster');
+    expect(compared(3, 3)(3).difference).toBe('A faster');
   });
 
   it('of a target with itself is that there is no difference that matters', () => {
     // Every pair of a run is on the same side: by pairs alone there would be a winner.
-    expect(compared(1, 1).report([], 1).program_seconds.mean.ratio).not.toBe(1);
-    expect(compared(3, 1).report([], 3)).toMatchObject({ difference: 'none that matters' });
-    expect(compared(3, 1, { noise: 0.03 }).report([], 3)).toMatchObject({ difference: 'none shown' });
+    expect(compared(1, 1)(1).program_seconds.mean.ratio).not.toBe(1);
+    expect(compared(3, 1)(3)).toMatchObject({ difference: 'none that matters' });
+    expect(compared(3, 1, { noise: 0.03 })(3)).toMatchObject({ difference: 'none shown' });
   });
 
   it('claims nothing of one run, however far apart', () => {
-    const { program_seconds, difference, outcome } = compared(1, 0.2).report([], 1);
+    const { program_seconds, difference, outcome } = compared(1, 0.2)(1);
     expect([program_seconds.mean.low, program_seconds.mean.high, difference]).toEqual([null, null, 'none shown']);
     expect(outcome).toMatch(/5.0x faster.*may be chance/);
   });
 
   it('compares nothing where a tenth of a target’s programs failed, and says when it went away', () => {
-    const target = (name: string, failed: number, gone: number | null) => ({
-      ...new Target(name, '', 7, false).report(),
-      programs: 72,
-      failed,
-      gone_after_seconds: gone,
-    });
-    const of = (failed: number, gone: number | null = null) => compared(1, 0.2).report([target('A', 0, null), target('B', failed, gone)], 1); // prettier-ignore
+    const of = (failed: number, gone: number | null = null) => compared(1, 0.2)(1, { programs: 72, failed, gone_after_seconds: gone }); // prettier-ignore
     expect(of(55, 13)).toMatchObject({ difference: 'none shown', outcome: 'Not comparable: 55 of 72 programs failed at B, which went away 13 s after the beginning.' }); // prettier-ignore
     expect(of(8).outcome).toBe('Not comparable: 8 of 72 programs failed at B.');
     expect(of(7).outcome).toMatch(/^B: failed programs 0 -> 7; programs 5.0x faster/);
   });
 
   it('tells of the slowest first tokens as its ratio does: by their means over the runs that both have', () => {
-    const pairs = compared(2, 2);
-    pairs.callEnded(call({ run: 2, target: 0, firstTokenMs: 900_000, endedMs: 900_000 }));
-    const { ttft_seconds, ttft_p99_seconds: [before, after], outcome } = pairs.report([], 3); // prettier-ignore
+    const more = [call({ run: 2, target: 0, firstTokenMs: 900_000, endedMs: 900_000 })];
+    const { ttft_seconds, ttft_p99_seconds: [before, after], outcome } = compared(2, 2, { more })(3); // prettier-ignore
     expect(after! / before!).toBeCloseTo(ttft_seconds.p99.ratio!);
     expect(outcome).toMatch(/slowest 2.0x slower/);
   });
 
   it('is over whole runs, unless there is none', () => {
-    expect(compared(3, 0.5).report([], 2)).toMatchObject({ runs: 2, program_seconds: { mean: { pairs: 2 } } });
-    expect(compared(1, 0.5).report([], 0)).toMatchObject({ runs: 1, program_seconds: { mean: { pairs: 1 } } });
+    expect(compared(3, 0.5)(2)).toMatchObject({ runs: 2, program_seconds: { mean: { pairs: 2 } } });
+    expect(compared(1, 0.5)(0)).toMatchObject({ runs: 1, program_seconds: { mean: { pairs: 1 } } });
   });
 
   it('pairs twins whichever ends first, and leaves out those that failed or have no twin', () => {

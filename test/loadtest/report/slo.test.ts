@@ -71,7 +71,7 @@ describe('an objective', () => {
     ['program_second.p99 < 1', 'no metric'],
     ['by_size.4.programs < 1', 'no metric'],
     ['B.programs < 1', 'there is no target B'],
-    ['ab.pairs > 1', 'no metric'],
+    ['ab.pairs > 1', 'ab compares two'],
     ['url < 1', 'no metric'],
     ['A < 1', 'no metric'],
     ['A.ab.pairs < 1', 'no metric'],
