@@ -62,7 +62,7 @@ it('a batch that no engine can run is explained by that first, and without a for
   await until(() => engine.seen.length === 2);
   const why = async (of = id) =>
     (await read<{ text: string }>(`/programs/${of}/explain`)).text.replace(/Its window.*/, '');
-  await post(`${adminUrl}/engines/${new URL(engine.url).host}/drain`, {});
+  await post(`${adminUrl}/engines/${new URL(engine.url).host}/drain?force`, {});
   expect(await why()).toContain(`Batch ${id} of tenant default cannot go on, as no engine is up: `);
   expect(await why()).not.toContain('the pace so far');
   expect(await read('/gateway')).toMatchObject({ batches: [{ id, rest_seconds: null, pace: '' }] });
@@ -120,7 +120,7 @@ it('a line that its engine fails goes to another one, and counts as one program'
 
 it('lines that find all engines drained are no refused calls', async () => {
   const { url, adminUrl, engine, counted, logs } = await lone(undefined, inFolder());
-  await post(`${adminUrl}/engines/${engine.id}/drain`, {});
+  await post(`${adminUrl}/engines/${engine.id}/drain?force`, {});
   await batchOf(url, [lineOf('a')]);
   await until(() => logs.some(({ code }) => code === 'no_engine'));
   expect(await counted('calls_rejected_total{code="no_engine"}')).toBe(0);
