@@ -161,9 +161,9 @@ const ASKED_MS = 5;
 /** Waits until all sources have looked and all engines joined: for one probe's time, and first probes in any case. */
 async function enginesAsked({ config, discovery, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
-  const starting = () => fleet.list().filter((engine) => engine.state === 'starting');
-  const isAsking = () => !discovery.hasLooked || starting().length > 0;
-  while (driver.now() < until ? isAsking() : starting().some((engine) => !engine.probed)) await sleep(ASKED_MS);
+  const isAny = (of: 'state' | 'told') => fleet.list().some((engine) => engine[of] === 'starting');
+  const isAsking = () => !discovery.hasLooked || isAny('state');
+  while (driver.now() < until ? isAsking() : isAny('told')) await sleep(ASKED_MS);
 }
 
 /** Tells of a request that was refused before it became a call. @param cause present if the fault is ours */

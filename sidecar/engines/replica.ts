@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import { millis, type EngineId, type ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
 import type { Config, EngineConfig } from '../config/index.js';
+import { span } from '../../text/index.js';
 import { reasonOf } from '../errors.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, connectionOf, idOf } from './address.js';
@@ -12,7 +13,7 @@ import { joined, lasting, reported } from './load.js';
 import { MODELS_PATH } from './models.js';
 import { Prober } from './prober.js';
 import { Saturation } from './saturation.js';
-import { Stall } from './stall.js';
+import { IS_STUCK, Stall } from './stall.js';
 
 /** Most programs to remember: the largest `health.failuresMax`. An engine may fail for hours without a success. */
 const PROGRAMS_MAX = 1000;
@@ -29,11 +30,9 @@ export class Replica {
   /** Adapter of a generic OpenAI-like server until the first healthy probe; out of service, the previous one. */
   adapter: EngineAdapter;
   state: EngineState = 'starting';
-  /** Whether its first probe has ended, well or not. */
-  probed = false;
   ejections = 0;
   /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
-  trouble: { readonly reason: string; readonly sinceMs: number; readonly isStuck?: true } | undefined;
+  trouble: { readonly reason: string; readonly sinceMs: number } | undefined;
   /** When it last came into service. */
   servingSinceMs = -Infinity;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
@@ -50,8 +49,6 @@ export class Replica {
   #identified = false;
   /** The last `engineJoined` as text; '' out of service. */
   #announced = '';
-  /** Whether the scheduler has a row of it, also while it is down. */
-  #isKnown = false;
   #callFailures = 0;
   #probeFailures = 0;
   /**
@@ -118,13 +115,14 @@ export class Replica {
   }
 
   drain(): void {
+    if (this.state === 'draining') return;
+    // Also one that is down: no call must wait for it.
+    const isKnown = this.state !== 'starting' || this.models.size > 0;
     this.#enter('draining');
     // It is not probed any more: its last load would look like the present one for ever.
     this.load = lasting(this.load);
     this.trouble = undefined;
-    // Also when it is down: no call must wait for it.
-    if (this.#isKnown) this.ports.emit({ type: 'engineDrained', engine: this.id });
-    this.#isKnown = false;
+    if (isKnown) this.ports.emit({ type: 'engineDrained', engine: this.id });
   }
 
   remove(): void {
@@ -139,14 +137,17 @@ export class Replica {
     this.#callFailures = 0;
     this.#acquit();
     this.#saturation.served(program, this.ports.now());
-    if (!isServing(this)) return;
-    this.#setbacks = 0;
-    this.#endProbation();
+    if (isServing(this)) this.#setbacks = 0;
+    this.responded();
   }
 
-  /** The engine answered something else: a refusal of the request, or a passed-through request. Proves little. */
+  /** The engine answered anything, if only a refusal of the request, or a passed-through request. */
   responded(): void {
-    if (isServing(this)) this.#endProbation();
+    if (this.state !== 'probation') return;
+    this.state = 'up';
+    // The scheduler does not see probes and passed-through requests, so it must be told.
+    this.ports.emit(joined(this));
+    this.ports.log.info({ engine: this.id }, 'engine is up again');
   }
 
   /** No connection came about, which no request causes. Counts immediately. */
@@ -207,14 +208,6 @@ export class Replica {
     const probedInMs = this.probeInMs + timeoutMs;
     if (this.state === 'probation') return probedInMs;
     return this.state === 'down' ? probedInMs + intervalMs : Infinity;
-  }
-
-  #endProbation(): void {
-    if (this.state !== 'probation') return;
-    this.state = 'up';
-    // The scheduler does not see probes and passed-through requests, so it must be told.
-    this.ports.emit(joined(this));
-    this.ports.log.info({ engine: this.id }, 'engine is up again');
   }
 
   /** Ends probes and closes connections: `break` closes them immediately, `finish` after their calls. */
@@ -279,17 +272,16 @@ export class Replica {
     }
     if (typeof found === 'string') this.#unhealthy(found);
     else this.#healthy(found);
-    this.probed = true;
     this.#schedule();
   }
 
-  #unhealthy(reason: string): void {
+  #unhealthy(reason: string, isCertain = false): void {
     this.ports.log.debug({ engine: this.id, state: this.state, reason }, 'engine probe failed');
     if (isServing(this)) {
       this.#probeFailures += 1;
       // If calls of several programs have failed as well, one failed probe is enough.
       const isSuspect = this.#failed.size >= this.#failuresMax();
-      if (isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
+      if (isCertain || isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
     }
     if (this.state === 'starting' && this.trouble === undefined)
@@ -305,7 +297,8 @@ export class Replica {
     this.models = models;
     const stuckMs = this.#stall.note(load, this.ports.now());
     if (stuckMs === 0) this.heardAtMs = this.ports.now();
-    if (stuckMs >= this.settings.health.stuckMs) return this.#stuck(load, stuckMs);
+    if (stuckMs >= this.settings.health.stuckMs)
+      return this.#unhealthy(`${IS_STUCK}: it has run none of its ${load.waiting} requests for ${span(stuckMs)}`, true);
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
@@ -313,7 +306,7 @@ export class Replica {
     // It answers the question that the failed calls raised.
     this.#failed.clear();
     this.trouble = undefined;
-    this.#endProbation();
+    this.responded();
     if (!isServing(this)) {
       this.servingSinceMs = this.ports.now();
       this.#enter(this.state === 'down' ? 'probation' : 'up');
@@ -326,19 +319,9 @@ export class Replica {
     if (report) this.ports.emit(report);
   }
 
-  /** It comes back as any engine that was down does, once it runs something or nothing waits there. */
-  #stuck({ waiting }: LoadReport, forMs: number): void {
-    const reason = `it is stuck: it has run none of its ${waiting} requests for ${Math.round(forMs / 1000)} s`;
-    if (isServing(this)) this.#eject(reason);
-    else this.#unhealthy(reason);
-    if (this.trouble !== undefined) this.trouble = { ...this.trouble, isStuck: true };
-  }
-
   /** Calls may wait for its models until it is up. */
   #expect(): void {
-    if (this.models.size === 0) return;
-    this.#isKnown = true;
-    this.ports.emit({ ...joined(this), down: true });
+    if (this.models.size > 0) this.ports.emit({ ...joined(this), down: true });
   }
 
   #announce(): void {
@@ -346,7 +329,6 @@ export class Replica {
     const text = JSON.stringify({ ...event, probation: undefined });
     if (text === this.#announced) return;
     this.#announced = text;
-    this.#isKnown = true;
     const { models, windowMax, capacityTokens, contextTokensMax } = event;
     const { kind } = this.adapter;
     this.ports.log.info(

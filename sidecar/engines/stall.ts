@@ -1,5 +1,8 @@
 import type { LoadReport } from './adapter.js';
 
+/** How the reason begins for which such an engine is down. */
+export const IS_STUCK = 'it is stuck';
+
 /**
  * Notices an engine that is well by its own word, has requests, runs none of them and gives no token. vLLM's scheduler can
  * come to rest like this when contexts loaded from host memory leave no room to run any (vllm#57841).

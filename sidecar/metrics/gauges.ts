@@ -5,6 +5,7 @@ import type { Parts } from '../context.js';
 import type { SourceState } from '../discovery/discovery.js';
 import { TOLD_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
+import { IS_STUCK } from '../engines/stall.js';
 import { scrapedInto, type Scraped } from './scraped.js';
 import { OTHER } from './sums.js';
 
@@ -113,7 +114,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
         TOLD_STATES.map((state) => [{ engine: engine.id, state }, Number(engine.told === state)] as const),
       ),
   );
-  ofEngine('stuck', '1 while it is down because it has requests and runs none.', ({ trouble }) => Number(trouble?.isStuck === true)); // prettier-ignore
+  ofEngine('stuck', '1 while it is down because it has requests and runs none.', ({ trouble }) => Number(trouble?.reason.startsWith(IS_STUCK) === true)); // prettier-ignore
   ofEngine('ejections_total', 'Times that the engine was taken out of service because it failed.', (engine) => engine.ejections); // prettier-ignore
 }
 

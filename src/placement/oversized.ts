@@ -3,7 +3,7 @@ import type { Call } from '../programs/call.js';
 import type { Accounts } from '../programs/accounts.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
-import { holds, retriersOf } from './eligible.js';
+import { named, openTo } from './eligible.js';
 
 /*
  * Prompts that exceed the limit of every engine. An engine refuses one at once; the agent must hear that at once, because
@@ -31,12 +31,6 @@ export function isOversized(call: Call, live: readonly Engine[], gate: number): 
   return call.promptTokens > longest * SURELY_OVER || call.needTokens > widest;
 }
 
-export const refusersOf = (call: Call, live: readonly Engine[]): readonly Engine[] =>
-  (call.failedOn.length > 0 ? retriersOf(call, live) : named(call, live)).filter((engine) => !holds(engine, call));
-
-const named = ({ onlyOn }: Call, live: readonly Engine[]): readonly Engine[] =>
-  onlyOn === undefined ? live : live.filter(({ id }) => id === onlyOn);
-
 /** Whether the engine may be sent one more over-long call. On probation it runs one call at a time. */
 export function mayRefuse(engine: Engine, nowMs: number): boolean {
   if (!engine.isOpen(nowMs)) return false;
@@ -60,7 +54,7 @@ export function nextOversized(touched: readonly Engine[], accounts: Accounts, no
     for (const { oversized, live } of pools) {
       const open = oversized.size === 0 ? [] : live.filter((engine) => mayRefuse(engine, nowMs));
       if (open.length === 0) continue;
-      const refusers = (call: Call): readonly Engine[] => refusersOf(call, live).filter((each) => open.includes(each));
+      const refusers = (call: Call): readonly Engine[] => openTo(call, live).filter((each) => open.includes(each));
       const call = oversized.firstFit(ANY_ROOM, accounts, (each) => refusers(each).length > 0);
       if (call !== undefined)
         return { call, engine: refusers(call).reduce((a, b) => (b.inFlight < a.inFlight ? b : a)) };

@@ -6,7 +6,7 @@ import type { Context, Left } from '../kv/context.js';
 import { maySpill } from '../programs/escalation.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
-import { bindingOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
+import { bindingOf, isMoving, mayStay, named, openTo } from './eligible.js';
 import { paceOf, paceUntilMs } from './background.js';
 import { gateHolds, gateOf } from './obstacle.js';
 import { isOversized, resizedIn, type Match } from './oversized.js';
@@ -91,11 +91,10 @@ export class Placement {
   enqueue(call: Call): void {
     call.state = 'waiting';
     const { live } = this.engineTable.pool(call.model);
-    const held = isHeld(call, live);
-    const hasFailed = call.failedOn.length > 0;
+    const [able, open] = [named(call, live).length, openTo(call, live).length];
     call.isOversized = this.#isOversized(call);
-    call.isPaused = held === 'everywhere' || (hasFailed && !retriersOf(call, live).some((each) => !holds(each, call)));
-    const isFree = call.isPaused || call.isOversized || (held === 'nowhere' && call.isUnbound);
+    call.isPaused = open === 0 && (able > 0 || call.failedOn.length > 0);
+    const isFree = call.isPaused || call.isOversized || (call.isUnbound && open === able);
     call.boundTo = isFree ? undefined : bindingOf(call, this);
     if (!isFree && call.boundTo === undefined)
       for (const engine of live) if (engine.workingSet.forgoReturn(call.program, call.thread)) this.touch(engine);
@@ -104,9 +103,7 @@ export class Placement {
 
   retryOn(engine: Engine): void {
     for (const { paused } of engine.pools)
-      for (const call of [...paused])
-        if (!holds(engine, call) && (call.failedOn.length === 0 || retriersOf(call, [engine]).length > 0))
-          this.replace(call);
+      for (const call of [...paused]) if (openTo(call, [engine]).length > 0) this.replace(call);
   }
 
   /** The rules of where the call waits have changed. */

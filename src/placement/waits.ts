@@ -13,8 +13,8 @@ import {
   queuesOf,
 } from './obstacle.js';
 import { pays } from './knee.js';
-import { PASSING_MAX, refusersOf } from './oversized.js';
-import { holds } from './eligible.js';
+import { PASSING_MAX } from './oversized.js';
+import { holds, named, openTo } from './eligible.js';
 import type { Placement } from './placement.js';
 
 /** Why a call waits, in rising order of nearness to its dispatch. Each waiting call has one cause. */
@@ -78,14 +78,14 @@ export class Waits {
   /** The obstacle at each engine that may run the call; a single one without an engine if none may. */
   at(call: Call): readonly Obstacle[] {
     const { live } = this.placement.engineTable.pool(call.model);
-    const { boundTo, onlyOn } = call;
-    if (!live.some(({ id }) => (onlyOn ?? id) === id)) return [{ cause: 'no_engine', engine: boundTo }];
+    const { boundTo } = call;
+    if (named(call, live).length === 0) return [{ cause: 'no_engine', engine: boundTo }];
     // Without a time to wait for, all engines are on probation, and none of them is given a call that failed.
     const held = live.filter((engine) => holds(engine, call));
     if (call.isPaused && held.length > 0) return held.map((engine) => this.#held(call, engine));
     if (call.isPaused && call.retryAtMs === -Infinity) return [{ cause: 'probation', engine: undefined }];
     if (call.isPaused) return [{ cause: 'retry', engine: undefined, untilMs: call.retryAtMs }];
-    if (call.isOversized) return refusersOf(call, live).map((engine) => this.#passing(engine));
+    if (call.isOversized) return openTo(call, live).map((engine) => this.#passing(engine));
     if (boundTo === undefined) return live.map((engine) => this.#obstacle(call, engine, true));
     const others = call.isStealable ? live.filter((engine) => engine !== boundTo) : [];
     return [this.#obstacle(call, boundTo, true), ...others.map((engine) => this.#obstacle(call, engine, false))];
