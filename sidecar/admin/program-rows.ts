@@ -1,7 +1,7 @@
 import { engineId, type CallId, type ProgramView } from '../../src/index.js';
 import { budgetOf } from '../calls/budget.js';
 import type { Parts } from '../context.js';
-import { isServing } from '../engines/index.js';
+import { isServing, type Engine } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
@@ -107,15 +107,17 @@ export function programDetail(
   const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
   const now = driver.now();
   const recent = context.totals.read(now);
+  const troubleIn = (engine: Engine) => troubleOf(engineRow(context, engine, recent));
   const troubles = (model: string) =>
     fleet
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent))] as const);
+      .map((engine) => [engine.id, troubleIn(engine)] as const);
   const downAt = (id: string) => {
     const engine = fleet.get(engineId(id));
-    return engine?.told === 'down' ? troubleOf(engineRow(context, engine, recent)) : undefined;
+    if (engine?.told !== 'down') return undefined;
+    return { text: troubleIn(engine), forMs: now - (engine.trouble?.sinceMs ?? now) };
   };
   const setting = {
     ...rulesOf(context),
@@ -125,7 +127,6 @@ export function programDetail(
     failures: (id: CallId) => active.find(id)?.failures?.last ?? [],
     troubles,
     downAt,
-    hungMs: (id: string) => now - (fleet.get(engineId(id))?.trouble?.sinceMs ?? now),
     expected: driver.expected,
     engine: (id: string) => driver.views.engine(engineId(id)),
     holders: (id: string) => driver.views.holders(engineId(id)),

@@ -22,10 +22,8 @@ export interface Setting extends Rules {
   readonly holders: (id: string) => readonly HolderView[];
   /** Whether the engine itself reports calls that wait in it. */
   readonly queues: (id: string) => boolean;
-  /** Undefined: the engine is not down. */
-  readonly downAt: (id: string) => string | undefined;
-  /** Time for which it has been down; 0: it is not. */
-  readonly hungMs: (id: string) => number;
+  /** The trouble of an engine that is down, and for how long it has been; undefined: it is not. */
+  readonly downAt: (id: string) => { readonly text: string; readonly forMs: number } | undefined;
   /** Each engine that serves a model and is not in service, and why. */
   readonly troubles: (model: string) => readonly (readonly [id: string, text: string])[];
 }
@@ -39,7 +37,7 @@ export function callInWords(view: CallView, setting: Setting): string {
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined) {
     const at = dispatch?.engine ?? 'no engine yet';
-    const down = setting.downAt(at);
+    const down = setting.downAt(at)?.text;
     return [
       `${call} has run for ${span(serviceMs)} on ${at}${down === undefined ? '' : ', which is down'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),

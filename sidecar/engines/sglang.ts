@@ -53,32 +53,30 @@ function withHost(info: JsonObject | undefined): EngineAdapter {
   return { ...sglang, readLoad };
 }
 
-async function readLoads(get: Get): Promise<LoadReport> {
-  const ranks = listOf(parseObject(await get('/v1/loads'))?.['loads']).filter(isObject);
-  const values = (field: string) => ranks.map((rank) => asCount(rank[field]));
-  return loadReport({
+/** @param waiting its name there; others are the same in both, and what is not there is not known */
+const reportOf = (waiting: string, values: (name: string) => readonly (number | undefined)[]): LoadReport =>
+  loadReport({
     running: sum(values('num_running_reqs')),
-    waiting: sum(values('num_waiting_reqs')),
+    waiting: sum(values(waiting)),
     kvUsage: mean(values('token_usage')),
     capacityTokens: sum(values('max_total_num_tokens')),
     windowMax: sum(values('max_running_requests')),
+    preemptions: sum(values('num_retracted_requests_total')),
   });
+
+async function readLoads(get: Get): Promise<LoadReport> {
+  const ranks = listOf(parseObject(await get('/v1/loads'))?.['loads']).filter(isObject);
+  return reportOf('num_waiting_reqs', (field) => ranks.map((rank) => asCount(rank[field])));
 }
 
 async function readMetrics(get: Get): Promise<LoadReport> {
   const metrics = await get('/metrics');
   // Both prefixes are in use. Tensor-parallel ranks report the same requests, so only rank 0 counts.
-  const values = (name: string) =>
+  return reportOf('num_queue_reqs', (name) =>
     (['sglang:', 'sglang_'].map((prefix) => samplesOf(metrics, prefix + name)).find(({ length }) => length > 0) ?? [])
       .filter(({ labels }) => (labels.get('tp_rank') ?? '0') === '0')
-      .map(({ value }) => value);
-  return loadReport({
-    running: sum(values('num_running_reqs')),
-    waiting: sum(values('num_queue_reqs')),
-    kvUsage: mean(values('token_usage')),
-    capacityTokens: sum(values('max_total_num_tokens')),
-    preemptions: sum(values('num_retracted_requests_total')),
-  });
+      .map(({ value }) => value),
+  );
 }
 
 async function readServerInfo(get: Get): Promise<LoadReport> {

@@ -62,7 +62,7 @@ function told({
     engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
     holders: () => holders,
     queues: () => queues,
-    downAt: (id: string) => (id === 'gone' ? 'is down.' : undefined),
+    downAt: (id: string) => (id === 'gone' ? { text: 'is down.', forMs: 1 } : undefined),
     timeouts: { idleMs: 9000, firstByteMs: 60_000 },
     failures: () => failures,
     troubles: () => troubles,

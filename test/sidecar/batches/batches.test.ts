@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import {
   ask,
-  chat,
   completion,
   completionBody,
   configOf,
-  fakeEngine,
   gate,
-  heldEngine,
+  held,
   keysOf,
+  lone,
   ONE_AT_A_TIME,
   post,
   recording,
   refusal,
+  replies,
   until,
-  waiting,
-  world,
   type Answer,
+  type World,
 } from '../gateway/world.js';
 import { batchOf, CHAT, create, inFolder, lineOf, reached, resultsOf, shown, upload } from './service.js';
 
@@ -27,10 +26,12 @@ const echo: Answer = (response, { body }) => {
   response.end(JSON.stringify(completionBody({ choices: [{ message }] })));
 };
 
+const explained = async (read: World['read'], id: string) =>
+  (await read<{ text: string }>(`/programs/${id}/explain`)).text;
+
 describe('a batch', () => {
   it('answers every line, in OpenAI’s forms', async () => {
-    const engine = await fakeEngine(echo);
-    const { url } = await world([engine], inFolder());
+    const { url } = await lone(echo, inFolder());
     const lines = [lineOf('a', 'one'), '', lineOf('b', 'two')];
     const file = (await upload(url, lines.join('\n'))).json();
     expect(file).toMatchObject({ object: 'file', purpose: 'batch', filename: 'in.jsonl', status: 'processed' });
@@ -56,12 +57,12 @@ describe('a batch', () => {
   });
 
   it('fails a line at once whose model no engine has, as all are known', async () => {
-    const { url, read } = await world([await fakeEngine(echo)], inFolder());
+    const { url, read } = await lone(echo, inFolder());
     const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x' }] };
     const id = await batchOf(url, [lineOf('a', '', { body })]);
     let pauses = 0;
     await until(async () => {
-      if ((await read<{ text: string }>(`/programs/${id}/explain`)).text.includes('pauses for')) pauses += 1;
+      if ((await explained(read, id)).includes('pauses for')) pauses += 1;
       return (await shown(url, id))['status'] === 'completed';
     });
     expect(pauses).toBe(0);
@@ -70,9 +71,8 @@ describe('a batch', () => {
   });
 
   it('gives lines the answers that they need, and declares each component as a program', async () => {
-    const engine = await fakeEngine(echo);
     const { steps, recorder } = recording();
-    const { url } = await world([engine], inFolder(), { recorder });
+    const { url } = await lone(echo, inFolder(), { recorder });
     const content = [{ $ref: 'a', path: 'choices.0.message.content' }];
     const id = await batchOf(url, [
       lineOf('c', 'c of ${b} and ${HOME}', { after: ['b'] }),
@@ -91,12 +91,10 @@ describe('a batch', () => {
   });
 
   it('fails the lines that need a failed one, by its name, and no other', async () => {
-    const engine = await fakeEngine((response, seen, request) => {
-      if (!seen.body.includes('bad')) return echo(response, seen, request);
-      response.statusCode = 400;
-      response.end('{"error":{"message":"no"}}');
-    });
-    const { url } = await world([engine], inFolder());
+    const { engine, url } = await lone(
+      (...asked) => (asked[1].body.includes('bad') ? replies(400, { error: { message: 'no' } }) : echo)(...asked),
+      inFolder(),
+    );
     const id = await batchOf(url, [
       lineOf('x', 'bad'),
       lineOf('y', '${x}', { after: ['x'] }),
@@ -118,8 +116,7 @@ describe('a batch', () => {
   });
 
   it('whose file is faulty fails with the numbers of its lines, before anything runs', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine], inFolder());
+    const { engine, url } = await lone(undefined, inFolder());
     const failed = async (content: string | Buffer) => {
       const file = (await upload(url, content)).json();
       const batch = await reached(url, (await create(url, file['id'])).json()['id'] as string, 'failed');
@@ -146,7 +143,7 @@ describe('a batch', () => {
   });
 
   it('ends its programs at its end, also those whose last line was left out or is a copy', async () => {
-    const { url, adminUrl } = await world([await fakeEngine(echo)], inFolder());
+    const { url, read } = await lone(echo, inFolder());
     const same = { body: { model: 'm', temperature: 0, messages: [{ role: 'user', content: 'x' }] } };
     const lines = [
       lineOf('a'),
@@ -156,11 +153,11 @@ describe('a batch', () => {
       lineOf('e', '${d}', { after: ['d'], if: { $ref: 'd', contains: 'nowhere' } }),
     ];
     await reached(url, await batchOf(url, lines), 'completed');
-    expect((await ask(`${adminUrl}/programs`)).json()['programs']).toEqual([]);
+    expect(await read('/programs')).toMatchObject({ programs: [] });
   });
 
   it('warns of placeholders that are sent as they are, in a file whose lines need others', async () => {
-    const { url } = await world([await fakeEngine(echo)], inFolder());
+    const { url } = await lone(echo, inFolder());
     const id = await batchOf(url, [
       lineOf('topics'),
       lineOf('b', '${topcs}', { after: ['topics'] }),
@@ -174,7 +171,7 @@ describe('a batch', () => {
   });
 
   it('whose lines all ask another path than its endpoint fails; one with some such lines warns', async () => {
-    const { url, adminUrl } = await world([await fakeEngine()], inFolder());
+    const { url, read } = await lone(undefined, inFolder());
     const other = { endpoint: '/v1/embeddings' };
     const id = await batchOf(url, [lineOf('a'), lineOf('b')], other);
     const fault = [{ code: 'other_endpoint', line: 1, param: 'url' }];
@@ -182,68 +179,67 @@ describe('a batch', () => {
     const both = [lineOf('a', '', { url: '/v1/embeddings', body: { model: 'm', input: 'x' } }), lineOf('b')];
     const mixed = await reached(url, await batchOf(url, both, other), 'completed');
     expect(mixed['warnings']).toMatchObject({ data: [{ ...fault[0], line: 2 }] });
-    expect((await ask(`${adminUrl}/programs/${id}/explain`)).json()['text']).toContain('\nLine 1: The line asks');
+    expect(await explained(read, id)).toContain('\nLine 1: The line asks');
   });
 
   it('that has failed is explained by its first faults, and how many follow', async () => {
-    const { url, adminUrl } = await world([await fakeEngine()], inFolder());
+    const { url, read } = await lone(undefined, inFolder());
     const id = await batchOf(url, [lineOf('a'), '{', '{', '{', '{', '{']);
     await reached(url, id, 'failed');
-    const text = String((await ask(`${adminUrl}/programs/${id}/explain`)).json()['text']);
+    const text = await explained(read, id);
     expect(text.split('\n').map((line) => /^Line \d|^And \d|^Batch/.exec(line)?.[0])).toEqual(['Batch', 'Line 2', 'Line 3', 'Line 4', 'And 2']); // prettier-ignore
-    expect((await ask(`${adminUrl}/gateway`)).json()).toMatchObject({ ended_batches: [{ id, status: 'failed', text: text.slice(text.indexOf('\n') + 1) }] }); // prettier-ignore
+    expect(await read('/gateway')).toMatchObject({ ended_batches: [{ id, status: 'failed', text: text.slice(text.indexOf('\n') + 1) }] }); // prettier-ignore
   });
 
   it('tells lines that their conditions leave out apart from answered ones', async () => {
-    const { url, adminUrl } = await world([await fakeEngine(echo)], inFolder());
+    const { url, read } = await lone(echo, inFolder());
     const id = await batchOf(url, [lineOf('a'), lineOf('b', '', { if: { $ref: 'a', contains: 'nowhere' } })]);
     const counts = { request_counts: { total: 2, completed: 2, failed: 0 }, left_out: 1 };
     expect(await reached(url, id, 'completed')).toMatchObject(counts);
-    const { text } = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
-    expect(text).toBe(`Batch ${id} is completed: 1 of 2 lines answered, 1 left out by its condition, 0 failed.`);
+    expect(await explained(read, id)).toBe(
+      `Batch ${id} is completed: 1 of 2 lines answered, 1 left out by its condition, 0 failed.`,
+    );
   });
 
   it('lets other calls go first: no line starts while one waits', async () => {
     const { opened, open } = gate();
     const order: string[] = [];
-    const engine = await fakeEngine(async (response, seen, request) => {
-      order.push(seen.body.includes('batched') ? 'line' : 'call');
-      if (order.length === 1) await opened;
-      await echo(response, seen, request);
-    });
-    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
-    const first = chat(url);
+    const { url, chat, counted, read, waiting } = await lone(
+      async (response, seen, request) => {
+        order.push(seen.body.includes('batched') ? 'line' : 'call');
+        if (order.length === 1) await opened;
+        await echo(response, seen, request);
+      },
+      { ...ONE_AT_A_TIME, ...inFolder() },
+    );
+    const first = chat();
     await until(() => order.length === 1);
-    const others = [chat(url), chat(url)];
-    await until(async () => (await waiting(adminUrl)) === 2);
+    const others = [chat(), chat()];
+    await until(async () => (await waiting()) === 2);
     const id = await batchOf(url, [lineOf('a', 'batched'), lineOf('b', 'batched')]);
     await until(async () => (await shown(url, id))['status'] === 'in_progress');
-    await until(async () => (await waiting(adminUrl)) === 4);
-    const why = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
-    expect(why).toMatchObject({ program: { tenant: 'default/batch', active: [{ state: 'waiting' }] } });
-    expect(why['text']).toContain(`Batch ${id} of tenant default: 0 of 2 lines answered, 0 failed.\n`);
-    const shownThere = (await ask(`${adminUrl}/gateway`)).json()['batches'];
-    expect(shownThere).toMatchObject([{ id, lines: { total: 2, completed: 0, failed: 0 }, in_flight: 2, late: false }]);
-    const { text: metrics } = await ask(`${adminUrl}/metrics`);
-    expect(metrics).toMatch(/^maitred_batches 1$/m);
-    expect(metrics).toContain('maitred_batch_lines{state="in_flight"} 2');
+    await until(async () => (await waiting()) === 4);
+    expect(await read(`/programs/${id}/explain`)).toMatchObject({ program: { tenant: 'default/batch', active: [{ state: 'waiting' }] } }); // prettier-ignore
+    expect(await explained(read, id)).toContain(`Batch ${id} of tenant default: 0 of 2 lines answered, 0 failed.\n`);
+    const batches = [{ id, lines: { total: 2, completed: 0, failed: 0 }, in_flight: 2, late: false }];
+    expect(await read('/gateway')).toMatchObject({ batches });
+    expect(await counted('batches')).toBe(1);
+    expect(await counted('batch_lines{state="in_flight"}')).toBe(2);
     open();
     await Promise.all([first, ...others]);
     await reached(url, id, 'completed');
     expect(order).toEqual(['call', 'call', 'call', 'line', 'line']);
-    const after = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
-    expect(after['text']).toBe(`Batch ${id} is completed: 2 of 2 lines answered, 0 failed.`);
+    expect(await explained(read, id)).toBe(`Batch ${id} is completed: 2 of 2 lines answered, 0 failed.`);
   });
 
   it('that is cancelled takes its lines out of the queue', async () => {
-    const { engine, open: answer } = await heldEngine();
-    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
-    const first = chat(url);
+    const { engine, open: answer, url, chat, waiting } = await held({ ...ONE_AT_A_TIME, ...inFolder() });
+    const first = chat();
     await until(() => engine.seen.length === 1);
     const id = await batchOf(url, [lineOf('a'), lineOf('b')]);
-    await until(async () => (await waiting(adminUrl)) === 2);
+    await until(async () => (await waiting()) === 2);
     await post(`${url}/v1/batches/${id}/cancel`, {});
-    await until(async () => (await waiting(adminUrl)) === 0);
+    await until(async () => (await waiting()) === 0);
     expect((await reached(url, id, 'cancelled'))['request_counts']).toEqual({ total: 2, completed: 0, failed: 0 });
     answer();
     expect((await first).status).toBe(200);
@@ -252,13 +248,8 @@ describe('a batch', () => {
 
   it('asks a busy server again until it answers', async () => {
     let times = 0;
-    const engine = await fakeEngine((response, ...rest) => {
-      times += 1;
-      if (times > 1) return completion()(response, ...rest);
-      response.statusCode = 503;
-      response.end('{}');
-    });
-    const { url } = await world([engine], { ...inFolder(), timeouts: { busyMs: 0 } });
+    const busyOnce: Answer = (...asked) => (times++ === 0 ? replies(503, {}) : completion())(...asked);
+    const { url } = await lone(busyOnce, { ...inFolder(), timeouts: { busyMs: 0 } });
     const batch = await reached(url, await batchOf(url, [lineOf('a')]), 'completed');
     expect(batch['request_counts']).toEqual({ total: 1, completed: 1, failed: 0 });
   });
@@ -266,8 +257,7 @@ describe('a batch', () => {
 
 describe('tenants', () => {
   it('never see each other’s files and batches', async () => {
-    const engine = await fakeEngine(echo);
-    const { url } = await world([engine], { auth: { keys: keysOf('a', 'b') }, ...inFolder() });
+    const { url } = await lone(echo, { auth: { keys: keysOf('a', 'b') }, ...inFolder() });
     const id = await batchOf(url, [lineOf('x')], {}, 'a');
     await until(async () => (await shown(url, id, 'a'))['status'] === 'completed');
     const { input_file_id: file } = await shown(url, id, 'a');
@@ -288,7 +278,7 @@ describe('tenants', () => {
 
 describe('settings', () => {
   it('leave the paths closed without a folder, and need an address in a cluster', async () => {
-    const { url } = await world([await fakeEngine()]);
+    const { url } = await lone();
     const refused = await upload(url, 'x');
     expect(refusal(refused)).toEqual([403, 'path_not_allowed']);
     expect(refused.text).toContain('batches.folder');
@@ -298,13 +288,12 @@ describe('settings', () => {
 });
 
 it('a call of the flexible tier gives way like a line', async () => {
-  const engine = await fakeEngine(echo);
   const { steps, recorder } = recording();
-  const { url } = await world([engine], {}, { recorder });
-  for (const tier of ['flex', 'priority', 'standard_only', null, undefined]) await chat(url, { service_tier: tier });
+  const { engine, chat } = await lone(echo, {}, { recorder });
+  for (const tier of ['flex', 'priority', 'standard_only', null, undefined]) await chat({ service_tier: tier });
   const arrivals = steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event.background] : []));
   expect(arrivals).toEqual([true, undefined, undefined, undefined, undefined]);
   for (const tier of ['flexx', 'Flex', 1, {}])
-    expect(refusal(await chat(url, { service_tier: tier }))).toEqual([400, 'invalid_body']);
+    expect(refusal(await chat({ service_tier: tier }))).toEqual([400, 'invalid_body']);
   expect(engine.seen).toHaveLength(5);
 });
