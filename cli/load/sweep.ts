@@ -1,6 +1,7 @@
 import { gridLines } from '../../lab/index.js';
 import { arrivingMs } from '../../loadtest/index.js';
 import {
+  A_SECOND,
   figureGrid,
   keepsUp,
   sloName,
@@ -97,9 +98,6 @@ const listed = (texts: readonly string[]): string => new Intl.ListFormat('en-GB'
 
 /** The way to further figures, unless it was taken. */
 export const moreIn = ({ json }: Load['report']): string[] => (json === undefined ? ['All figures: --json.'] : []);
-
-const A_SECOND =
-  'Programs a second: those completed, over the time until the last had ended, so often below the rate in short runs.';
 
 function textFor(
   first: Load,

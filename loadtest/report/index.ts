@@ -18,7 +18,17 @@ import { Target } from './target.js';
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { isLossy } from './pairs.js';
-export { figureGrid, repeatText, runsOf, summaryOf, sureText, textOf, timeText, tooFewText } from './summary.js';
+export {
+  A_SECOND,
+  figureGrid,
+  repeatText,
+  runsOf,
+  summaryOf,
+  sureText,
+  textOf,
+  timeText,
+  tooFewText,
+} from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
 export { isSlowed, keepsUp, moreToTell, programsToTell } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';

@@ -30,7 +30,7 @@ export type Summarized = Omit<
  * @param width of the tables, in characters
  */
 export function summaryOf(document: Summarized, width: number): string {
-  const { targets, ab, warnings, slo } = document;
+  const { targets, ab, warnings, slo, settings } = document;
   const blocks = [
     document.complete ? [] : [partialOf(document)],
     [...(ab === null ? targets.flatMap(outcomeOf) : [ab.outcome]), ...adviceOf(document)],
@@ -39,10 +39,16 @@ export function summaryOf(document: Summarized, width: number): string {
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
-    ab === null || ab.program_seconds.mean.low === null ? [] : [sureText(ab.runs)],
+    [
+      ...(ab === null || ab.program_seconds.mean.low === null ? [] : [sureText(ab.runs)]),
+      ...(typeof settings['rate_per_second'] === 'number' ? [A_SECOND] : []),
+    ],
   ];
   return textOf(blocks);
 }
+
+export const A_SECOND =
+  'Programs a second: those completed, over the time until the last had ended, so often below the rate in short runs.';
 
 /** Blocks of lines with an empty line between them. */
 export const textOf = (blocks: readonly (readonly string[])[]): string =>
@@ -57,7 +63,7 @@ function outcomeOf(target: TargetReport): string[] {
   const [{ mean }, tail] = [program, tailOf([program])];
   const lost = failed === 0 ? '' : failedText(target, url);
   if (mean === null) return lost === '' ? [] : [`${lost}.`];
-  const slowed = slowdown.mean === null ? '' : `, ${number(slowdown.mean)} times as long as alone`;
+  const slowed = slowdown.mean === null ? '' : `, a mean slowdown of ${number(slowdown.mean)}`;
   return [`${lost === '' ? 'Programs' : `${lost}; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`]; // prettier-ignore
 }
 

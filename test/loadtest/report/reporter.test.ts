@@ -69,8 +69,12 @@ describe('the summary', () => {
     const reporter = makeReporter(options({}));
     playRun(reporter, { programs, targets: 1 });
     const text = summaryOf(reporter.report(summary({})), 120);
-    expect(text).toMatch(new RegExp(`^${begin} took .*; ${tail} [\\d.]+ s\\.\n`));
+    expect(text).toMatch(
+      new RegExp(`^${begin} took .* on average, a mean slowdown of [\\d.]+; ${tail} [\\d.]+ s\\.\n`),
+    );
     expect(text).not.toContain('only');
+    const closed = summaryOf({ ...reporter.report(summary({})), settings: {} }, 120);
+    expect([text, closed].map((each) => each.includes('Programs a second: those completed'))).toEqual([true, false]);
   });
 
   it('says of how many programs its figures are where more than a tenth have failed', () => {
