@@ -31,8 +31,8 @@ const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignif
 
 export const percent = (value: number | null): string => (value === null ? '-' : `${(100 * value).toFixed(1)} %`);
 
-/** A ratio with a fixed number of decimals for its magnitude, so that the ratios of a column compare. */
+/** A ratio: two decimals, or as many digits as tell something. */
 export function ratio(value: number | null): string {
   if (value === null) return '-';
-  return value < 0.1 ? value.toPrecision(2) : value < 1000 ? value.toFixed(2) : number(value);
+  return value < 0.1 ? value.toPrecision(2) : value < 10 ? value.toFixed(2) : number(value);
 }

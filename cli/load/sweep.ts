@@ -14,7 +14,7 @@ import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import { isOpen, isOverloaded, isTold, type Played, rises, verdictOf } from './verdict.js';
+import { isOpen, isOverloaded, isTold, type Played, playedOf, rises } from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -44,9 +44,9 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     documents.push(document);
     if (!document.complete) break;
     const overload = rises(loads) ? played.find((each) => isOverloaded(each.document)) : undefined;
-    const one = { load, document, verdict: verdictOf(load, document, overload?.load) };
+    const one = playedOf(load, document, overload?.load);
     played.push(one);
-    tell([one.verdict.sentence]);
+    tell([one.sentence]);
     const gone = document.targets.find(({ gone_after_seconds: seconds }) => typeof seconds === 'number');
     if (gone === undefined) continue;
     // Further loads would measure how fast calls fail.
@@ -116,7 +116,7 @@ function textFor(
   const warnings = new Map(
     documents.flatMap((each) => each.warnings.map((text) => [text.replaceAll(/ [\d.,]+/g, ''), `Warning: ${text}`])),
   );
-  const hasIntervals = played.some(({ verdict }) => /\d–\d/.test(verdict.sentence));
+  const hasIntervals = played.some(({ sentence }) => /\d–\d/.test(sentence));
   const notes = [
     ...warnings.values(),
     ...(hasIntervals ? [sureText(Math.min(...played.map(({ document }) => document.runs)))] : []),

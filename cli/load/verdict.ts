@@ -7,21 +7,21 @@ export interface Played {
   readonly load: Load;
   readonly document: LoadDocument;
   readonly verdict: PlaceVerdict;
+  /** The figures and the verdict, in a line. */
+  readonly sentence: string;
 }
 
 /** @param overload a lower load that was too much */
-export function verdictOf(load: Load, document: LoadDocument, overload?: Load): PlaceVerdict {
+export function playedOf(load: Load, document: LoadDocument, overload?: Load): Played {
   const { place, report } = load;
-  const { ab, targets, runs } = document;
-  const say = (text: string) => ({ place, better: [], prices: [], losses: [], sentence: `${place}: ${text}` });
-  if (ab === null) return say(`${singleText(load, document, overload)}.`);
-  if (targets.some(isLossy)) return say(ab.outcome.replace('Not', 'not'));
-  const verdict = placeVerdict(place, triedOf(document, ab), { margin: report.margin, repeated: 'runs', isExact: false }); // prettier-ignore
-  if (runs > 1 || verdict.enough === undefined) return verdict;
-  // One has no intervals, and so no verdict: its ratios are told as those of one run.
+  const { ab, targets } = document;
+  const isLost = targets.some(isLossy);
+  const tried = ab === null || isLost ? [] : triedOf(document, ab);
+  const verdict = placeVerdict(place, tried, { margin: report.margin, repeated: 'runs', isExact: false });
   const over = targets.filter(({ queue_grew }) => queue_grew === true).map(({ name }) => name);
-  const isOver = over.length === 0 ? '' : `${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded; `;
-  return { ...verdict, sentence: `${place}: ${isOver}${ab.outcome}` };
+  const isOver = over.length === 0 ? '' : `${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded, so factors grow with the number of programs; `; // prettier-ignore
+  const text = ab === null ? `${singleText(load, document, overload)}.` : isLost ? ab.outcome.replace('Not', 'not') : `${isOver}${ab.outcome}`; // prettier-ignore
+  return { load, document, verdict, sentence: `${place}: ${text}` };
 }
 
 function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['ab']>) {
@@ -37,7 +37,7 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
     return own === undefined ? null : p99Of(own.program_seconds);
   };
   return targets.map((target) => ({
-    ...{ name: target.name, isOverloaded: target.queue_grew === true, failed: target.failed, times },
+    ...{ name: target.name, isOverloaded: target.queue_grew === true, isOut: isOverloaded({ targets }), failed: target.failed, times }, // prettier-ignore
     p99s: Object.fromEntries(Object.keys(target.by_workload).map((kind) => [kind, [p99(targets[0], kind), p99(target, kind)] as const])), // prettier-ignore
   }));
 }
@@ -68,7 +68,7 @@ function figuresOf(target: LoadDocument['targets'][number]): string {
   ].join('; ');
 }
 
-export const isOverloaded = ({ targets }: LoadDocument): boolean =>
+export const isOverloaded = ({ targets }: Pick<LoadDocument, 'targets'>): boolean =>
   targets.every(({ queue_grew }) => queue_grew === true);
 export const isTold = ({ load, document }: Played): boolean => !isOpen(load) || programsToTell(document.targets) === 0;
 export const rises = (loads: readonly Load[]): boolean => loads.length > 1 && loads.every(({ value = 0 }, at) => at === 0 || value > (loads[at - 1]?.value ?? 0)); // prettier-ignore

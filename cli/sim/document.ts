@@ -1,8 +1,9 @@
 import { headline } from '../../lab/index.js';
 import { type Axis, isChoice, type Lists, placeOf, valuesText } from './axes.js';
 import { compare, type Comparison, comparisonsOf, orderComparisonsOf } from './comparison.js';
-import { axesOf, isSweep, type Plan, settingOf, type Variant } from './plan.js';
+import { axesOf, groupsOf, isSweep, type Plan, settingOf, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
+import { verdictAmong } from './verdicts.js';
 import type { RunReport } from './worker.js';
 
 /** The output of `maitred sim --json`. Fields may be added; none is renamed or dropped under the same version. */
@@ -15,6 +16,7 @@ export function documentOf(
   recommendation: Recommendation | undefined,
   isStopped = false,
 ) {
+  const verdicts = new Map(groupsOf(plan).flatMap((group) => verdictAmong(plan, runs, group).rows.map(({ at, outcome }) => [group[at], outcome]))); // prettier-ignore
   const ratiosFor = (comparison: Comparison) => {
     const { first, other } = comparison;
     const { ratios, change } = compare(plan, runs, comparison);
@@ -31,7 +33,7 @@ export function documentOf(
     /** Without their programs, which would be most of the document. */
     runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),
     /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
-    ratios: comparisonsOf(plan).map(ratiosFor),
+    ratios: comparisonsOf(plan).map((pair) => ({ verdict: verdicts.get(pair.other), ...ratiosFor(pair) })),
     /** The worth of the order alone: `plas` to `fcfs-window`. */
     order: orderComparisonsOf(plan).map(ratiosFor),
     advice,

@@ -1,19 +1,11 @@
-import { PAIRS_LAST, type PlaceVerdict } from '../../lab/index.js';
+import { PAIRS_LAST } from '../../lab/index.js';
 import type { Searched } from './axes.js';
 import { compare, comparisonsOf } from './comparison.js';
 import { RUNS_MAX, VALUES_MAX } from './lists.js';
 import { loadOf, programsToTell } from './overload.js';
 import { choicesOf, type Plan, settingOf, valuesOf } from './plan.js';
+import type { SimVerdict } from './verdicts.js';
 import type { RunReport } from './worker.js';
-
-export interface SimVerdict extends PlaceVerdict {
-  /** Whether some setting sustains the load, and meets the objectives. */
-  readonly isHeld: boolean;
-  /** Whether some setting gains, though nobody knows whether it sustains the load. */
-  readonly isShort?: boolean;
-  /** Settings that are faster, but miss the objectives, in words. */
-  readonly missed?: string;
-}
 
 /** Programs of an advised run at most: more take long, and what is overloaded shows it earlier. */
 export const PROGRAMS_MAX = 2000;

@@ -1,5 +1,8 @@
+import { BALANCER_NAMES } from '../../loadbalancer/index.js';
+import { POLICY_NAMES } from '../../src/index.js';
 import type { EngineSettings, SimBalancerName, SimPolicyName, SimRetentionName } from '../../sim/index.js';
 import type { Slo } from '../../loadtest/report/index.js';
+import { leftAligned } from '../../text/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { Scheduling } from './scheduling.js';
 import type { ProgramSource } from './source.js';
@@ -63,9 +66,29 @@ export function axesOf(lists: Lists): Axis[] {
 export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant, 'values'>): string =>
   valuesText(values, axesOf(lists));
 
-/** The settings of a variant that can be chosen. */
-export const settingOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>, variant: number): string =>
-  valuesText(variants[variant]?.values ?? {}, axesOf(lists).filter(isChoice)) || (variants[variant]?.policy ?? '');
+/** The names of what varies, and its values in each variant. */
+export function labelsOf(plan: Plan): string[] {
+  const axes = axesOf(plan.lists);
+  const cells = [axes, ...plan.variants.map(({ values }) => axes.map((axis) => String(values[axis] ?? '')))];
+  if (!isSweep(plan)) return cells.map((row) => row.join(', '));
+  const columns = axes.map((_, column) => leftAligned(cells.map((row) => row[column] ?? '')));
+  return cells.map((_, row) => columns.map((column) => column[row]).join('  '));
+}
+
+/** The settings of a variant that can be chosen: `plas (window 64)`. */
+export function settingOf({ lists, variants }: Pick<Plan, 'lists' | 'variants'>, variant: number): string {
+  const { policy = '', values = {} } = variants[variant] ?? {};
+  const axes = axesOf(lists).filter(isChoice);
+  const [first = policy, ...rest] = axes.map((axis) => valuesText(values, [axis])).filter((text) => text !== '');
+  return rest.length === 0 ? first : `${first} (${rest.join(', ')})`;
+}
+
+/** Whether a gateway can be set to it: some policies know the future. */
+export const isPossible = (variant: Variant | undefined): boolean =>
+  variant !== undefined &&
+  variant.retention === undefined &&
+  POLICY_NAMES.some((name) => name === variant.policy) &&
+  BALANCER_NAMES.some((name) => name === variant.balancer);
 
 /** Whether no circumstance but this one varies. */
 export const isAlone = ({ lists }: Plan, axis: Searched): boolean =>
@@ -84,6 +107,12 @@ export const choicesOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>)
   axesOf(lists)
     .filter((axis) => !isChoice(axis))
     .reduce((rest, axis) => rest / (lists[axis]?.length ?? 1), variants.length);
+
+/** The variants that are compared with each other: those of the same circumstances, or all, where only these differ. */
+export function groupsOf(plan: Plan): number[][] {
+  const size = choicesOf(plan) > 1 ? choicesOf(plan) : plan.variants.length;
+  return Array.from({ length: plan.variants.length / size }, (_, at) => Array.from({ length: size }, (__, choice) => at * size + choice)); // prettier-ignore
+}
 
 export const combinationsOf = ({ variants, seeds }: Pick<Plan, 'variants' | 'seeds'>): Combination[] =>
   variants.flatMap((_, variant) => seeds.map((seed) => ({ variant, seed })));

@@ -1,14 +1,13 @@
-import { breakEvenOf, headline, meanOf, namesOf, p99Of, type PlaceVerdict, placeVerdict, verdictOf, worstOf } from '../../lab/index.js'; // prettier-ignore
-import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { POLICY_NAMES } from '../../src/index.js';
+import { breakEvenOf, headline, namesOf, verdictOf, worstOf } from '../../lab/index.js';
 import { isMostLost } from './advice.js';
-import { isChoice, placeOf, type Values } from './axes.js';
+import { isChoice, type Values } from './axes.js';
 import { compare, type Ratios } from './comparison.js';
-import { auto, loadsOf, nextOf, programsAbove, type SimVerdict, steadyOf } from './loads.js';
-import { isUnloaded, loadOf } from './overload.js';
-import { axesOf, choicesOf, type Plan, settingOf, type Variant, variantsAt } from './plan.js';
+import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
+import { isUnloaded } from './overload.js';
+import { axesOf, choicesOf, isPossible, type Plan, settingOf, variantsAt } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { enginesNext, enginesOf, objectivesOf, sustainedOf } from './sustained.js';
+import { type SimVerdict, verdictsOf } from './verdicts.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
@@ -48,9 +47,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
     // Seeds are wanted where no answer is certain.
     const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some(({ enough }) => enough !== undefined)); // prettier-ignore
     const answer = isOpen ? [next + worstOf(verdicts)] : [sentence, next];
-    const lines = verdicts.map((each) => each.sentence);
     // Where engines are counted, that is the question.
-    return enginesOf(plan).length > 1 ? told(choice, [], [...answer, ...lines]) : told(choice, answer, lines);
+    return enginesOf(plan).length > 1 ? told(choice, [], answer) : told(choice, answer);
   }
   if (isIdle(plan, runs)) return told(0, ['All settings gave the same results: what differs never came into play.']);
   const against = settingOf(plan, 0);
@@ -58,9 +56,9 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next + lost]);
   if (choice === 0) {
-    const { slight, missed, isHeld } = verdicts[0] ?? {};
+    const { slight, missed = [], isHeld } = verdicts[0] ?? {};
     if (plan.slos.length > 0 && isHeld === false) return told(0, [`No setting meets ${objectivesOf(plan)} at this load${loadsOf(plan).axis === 'rate' && plan.searched === undefined ? ': --rate auto looks for those at which one does' : ''}.`]); // prettier-ignore
-    if (missed !== undefined) return told(0, [`Keep ${against}: ${missed}.`]);
+    if (missed.length > 0) return told(0, [`Keep ${against}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]); // prettier-ignore
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
     const why = slight === undefined ? `${is} significantly better by mean program time` : `the gain of ${slight} is too little for its price`; // prettier-ignore
     const keep = `Keep ${against}: ${why}.`;
@@ -95,60 +93,6 @@ function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): strin
 /** The settings that vary, of one of them. */
 const ownOf = ({ lists, variants }: Plan, choice: number): Values =>
   Object.fromEntries(axesOf(lists).filter(isChoice).map((axis) => [axis, variants[choice]?.values[axis]])); // prettier-ignore
-
-/** The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. */
-export function verdictsOf(plan: Plan, runs: readonly RunReport[]): SimVerdict[] {
-  const choices = choicesOf(plan);
-  if (choices < 2) return [];
-  return plan.variants.flatMap((_, at) => (at % choices === 0 ? [verdictAt(plan, runs, at, choices)] : []));
-}
-
-function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): SimVerdict {
-  const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
-  const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
-  const held = variantsAt(plan, first / choices).map((variant) => loadOf(plan, runs, variant).isHeld);
-  // Where none does, factors grow with the number of programs: no gain or loss to choose by.
-  const drained = `${place}: ${choices === 2 ? 'both are' : 'all are'} overloaded.`;
-  if (!held.includes(true)) return { place, better: [], prices: [], losses: [], sentence: drained, isHeld: false };
-  const tried = held.map((_, choice) => {
-    const other = first + choice;
-    const { runs: two, change } = compare(plan, runs, { first, other });
-    const p99 = (variant: number, kind: string) => meanOf(two.flatMap(({ variant: own, by_workload }) => (own === variant ? (by_workload[kind] ?? []) : [])).map(({ program_seconds }) => p99Of(program_seconds))); // prettier-ignore
-    return {
-      name: settingOf(plan, other),
-      times: change,
-      isOut: held[0] === false && held[choice] === false,
-      isForeign: !isPossible(plan.variants[other]),
-      // Where nobody knows whether the first sustains the load, to overload is no loss against it.
-      isOverloaded: held[choice] !== true && (choice === 0 || loadOf(plan, runs, first).state !== 'unknown'),
-      failed: two.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
-      p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
-    };
-  });
-  const verdict = withObjectives(plan, placeVerdict(place, tried, { ...plan, repeated: 'seeds' }), (choice) => loadOf(plan, runs, first + choice).isMet); // prettier-ignore
-  const [best = 0] = verdict.better;
-  const isHeld = plan.slos.length === 0 || held.some((_, choice) => loadOf(plan, runs, first + choice).isMet);
-  if (best === 0 || loadOf(plan, runs, first + best).state !== 'unknown') return { ...verdict, isHeld };
-  // The gain of a burst need not hold for a load.
-  return { ...verdict, better: [], prices: [], sentence: `${verdict.sentence.slice(0, -1)}; too few programs to tell whether ${settingOf(plan, first + best)} sustains it.`, isHeld: false, isShort: true }; // prettier-ignore
-}
-
-/** The verdict without settings that are faster, and miss the objectives all the same. */
-function withObjectives(plan: Plan, verdict: PlaceVerdict, isMet: (choice: number) => boolean): SimVerdict {
-  const { better, prices } = verdict;
-  const missing = plan.slos.length === 0 ? [] : better.filter((choice) => !isMet(choice));
-  if (missing.length === 0) return { ...verdict, isHeld: true };
-  const missed = `${namesOf(missing.map((choice) => settingOf(plan, choice)), 'and')} ${missing.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}`; // prettier-ignore
-  const isKept = (_: unknown, at: number) => !missing.includes(better[at] ?? 0);
-  return { ...verdict, better: better.filter(isKept), prices: prices.filter(isKept), sentence: `${verdict.sentence.slice(0, -1)}; ${missed}.`, isHeld: true, missed }; // prettier-ignore
-}
-
-/** Whether a gateway can be set to it: some policies know the future. */
-const isPossible = (variant: Variant | undefined): boolean =>
-  variant !== undefined &&
-  variant.retention === undefined &&
-  POLICY_NAMES.some((name) => name === variant.policy) &&
-  BALANCER_NAMES.some((name) => name === variant.balancer);
 
 function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
   const { length: loads } = loadsOf(plan).values;

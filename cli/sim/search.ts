@@ -3,7 +3,7 @@ import { beginOf, LOAD_MAX, type Run, twoDigits } from './begin.js';
 import { loadOf } from './overload.js';
 import { VALUES_MAX } from './lists.js';
 import { choicesOf, type Plan, variantsAt, withValues } from './plan.js';
-import { verdictsOf } from './recommendation.js';
+import { verdictsOf } from './verdicts.js';
 import type { RunReport } from './worker.js';
 
 /** Least programs for each one at a time: of fewer, most run while the engines fill or empty. */

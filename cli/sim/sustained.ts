@@ -32,7 +32,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
   const groups = [...named].sort(([, one], [, other]) => Number(isMany(one)) * one.length - Number(isMany(other)) * other.length); // prettier-ignore
-  const texts = groups.map(([text, names], at) => (groups.length === 1 ? text : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names, 'and')} ${text}`)); // prettier-ignore
+  const texts = groups.map(([text, names], at) => (groups.length === 1 ? text : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names)} ${text}`)); // prettier-ignore
   const objectives = objectivesOf(plan);
   const what = objectives === '' ? 'Sustained' : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';

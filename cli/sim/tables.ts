@@ -1,8 +1,9 @@
 import { type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
-import { counted, integer, leftAligned, percent } from '../../text/index.js';
-import { type Axis, SEARCHED, type Value, valuesText } from './axes.js';
+import { counted, integer, percent } from '../../text/index.js';
+import { type Axis, type Value, valuesText } from './axes.js';
 import type { SimDocument } from './document.js';
-import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
+import { axesOf, isSweep, labelsOf, type Plan, type Variant } from './plan.js';
+import { ratioLines } from './ratios.js';
 import type { RunReport } from './worker.js';
 
 /**
@@ -22,14 +23,16 @@ export function tablesOf(
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
   const [corner = '', ...labels] = labelsOf(plan);
   const rows = ended.flatMap((own, at) => (own.length === 0 ? [] : [[labels[at] ?? '', own] as const]));
-  const told = [...document.advice, ...headlines(plan, document)];
+  const told = [...document.advice, ...(document.recommendation === undefined ? [] : [document.recommendation])];
+  const ratios = ratioLines(plan, runs, width);
   const blocks = [
     document.complete ? [] : [stoppedText(plan, all)],
     told,
     fragment,
+    ratios,
     [titleOf(plan, document.complete)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rows), width),
-    notesOf(plan, document, runs, told),
+    notesOf(plan, document, runs, [...told, ...ratios]),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -41,17 +44,6 @@ function stoppedText({ variants, lists, programs }: Plan, runs: readonly RunRepo
   const named = ({ variant, seed }: RunReport) => `${valuesText(variants[variant]?.values ?? {}, axesOf(lists))}, seed ${seed}`; // prettier-ignore
   const cut = runs.filter((run) => !run.complete).map((run) => `${named(run)}: ${integer(run.programs)} of ${integer(programs)} programs`); // prettier-ignore
   return `Stopped: runs that had not ended are left out${cut.length === 0 ? '' : ` (${cut.join('; ')})`}.`;
-}
-
-function headlines(plan: Plan, { complete, recommendation, ratios, order }: SimDocument): string[] {
-  const [axis, ...more] = axesOf(plan.lists);
-  // That times grow with the load is no news.
-  const isTold = !isSweep(plan) || (more.length === 0 && !SEARCHED.some((each) => each === axis));
-  return [
-    ...(recommendation === undefined ? [] : [recommendation]),
-    // A recommendation repeats the outcome that it follows.
-    ...(isTold ? [...ratios, ...order].filter((each) => complete || each.makespan_seconds.pairs > 0).map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
-  ];
 }
 
 function titleOf({ source, programs, variants, lists, seeds, isExact }: Plan, isWhole: boolean): string {
@@ -79,7 +71,7 @@ function rangeText(seeds: readonly number[]): string {
 }
 
 /** A ratio's interval, in a sentence. */
-const INTERVAL = /\d–\d[^ ]*[);]/;
+const INTERVAL = /\d–\d/;
 
 /** Meanings of the table’s words, and the figures that it leaves out. */
 function notesOf(plan: Plan, { ratios }: SimDocument, runs: readonly RunReport[], told: readonly string[]): string[] {
@@ -92,15 +84,6 @@ function notesOf(plan: Plan, { ratios }: SimDocument, runs: readonly RunReport[]
     ...(ratios.length === 0 || isExact || !hasIntervals ? [] : [intervalText(seeds.length, 'seeds')]),
     isSweep(plan) ? 'All figures, such as slowdowns and what engines did: --json.' : 'All figures: --json.',
   ];
-}
-
-/** The names of what varies, and its values in each variant. */
-function labelsOf(plan: Plan): string[] {
-  const axes = axesOf(plan.lists);
-  const cells = [axes, ...plan.variants.map(({ values }) => axes.map((axis) => String(values[axis] ?? '')))];
-  if (!isSweep(plan)) return cells.map((row) => row.join(', '));
-  const columns = axes.map((_, column) => leftAligned(cells.map((row) => row[column] ?? '')));
-  return cells.map((_, row) => columns.map((column) => column[row]).join('  '));
 }
 
 type Group = Columns<RunReport>;

@@ -77,14 +77,14 @@ const FAR_APART = 1.5;
  * which decide: one advice must not lead to another.
  */
 export function moreOf(ratio: Ratio, margin: number, repeated: string): { count: number | undefined; text: string } {
-  if ((ratio.low ?? 0) >= 1 - margin) return { count: undefined, text: ', not faster' };
+  if ((ratio.low ?? 0) >= 1 - margin) return { count: undefined, text: 'not faster' };
   const enough = ratio.pairs >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
-  if (enough !== undefined) return { count: enough, text: `: about ${enough} ${repeated} would tell` };
-  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
+  if (enough !== undefined) return { count: enough, text: `about ${enough} ${repeated} would tell` };
+  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `too few ${repeated} to tell` };
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
   const isNear = Math.abs(Math.log(ratio.ratio ?? NaN)) <= -Math.log(1 - margin);
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;
-  return { count: undefined, text: isWide || !(isNear || isSome) ? ': too uneven for any verdict' : isNear ? ': treat them as equal' : ', about the margin' }; // prettier-ignore
+  return { count: undefined, text: isWide || !(isNear || isSome) ? 'too uneven to tell' : isNear ? 'treat them as equal' : 'about the margin' }; // prettier-ignore
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

@@ -1,6 +1,6 @@
 import { MARGIN, moreOf, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { number, ratio } from '../../text/index.js';
-import { spanText } from './grid.js';
+import { ratioText, spanText } from './grid.js';
 
 /** Times under one setting or target against those under the first. */
 export interface Times {
@@ -11,19 +11,17 @@ export interface Times {
   readonly perToken?: Ratio;
   /** The p99 of the time to first token, before and after. */
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
-  /** The repetitions that times of first tokens are of, if not all: a text after them. */
-  readonly firstTokenOf?: string | undefined;
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
-  /** Programs that failed, before and after: of simulations the mean over seeds. */
-  readonly failed?: readonly [number, number];
-  /** Program times in the repetitions that both sustain, if not all: as `, …`, and whether they are certainly shorter. */
-  readonly sustained?: { readonly text: string; readonly isSooner: boolean } | undefined;
+  /** In the repetitions that both sustain, such as `3 of 8 seeds`, if others overload one of them. */
+  readonly calm?: (Omit<Times, 'calm'> & { readonly of: string }) | undefined;
 }
 
 /** A time that is worse, and by how many times. */
 export interface Cost {
   readonly measure: string;
+  /** Of one kind of program. */
+  readonly kind?: string;
   readonly factor: number;
   readonly text: string;
 }
@@ -61,7 +59,7 @@ export function headline(change: Change, margin = MARGIN): string {
 }
 
 function programsText(change: Change, margin: number): string {
-  const { against, programs, single, sustained, counts } = change;
+  const { against, programs, single, counts } = change;
   const { mean, p50, p99 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
@@ -69,7 +67,7 @@ function programsText(change: Change, margin: number): string {
   const chance =
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
-  const more = verdict === 'unsure' ? moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text : '';
+  const more = verdict === 'unsure' ? `: ${moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text}` : '';
   // Short programs can gain much that the mean, of a few long ones, does not show.
   const isMiddle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN;
   // A tail that is not told goes the way of the mean; of few programs it is chance.
@@ -79,7 +77,7 @@ function programsText(change: Change, margin: number): string {
   ];
   const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
   const others = [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
-  return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${sustained?.text ?? ''}`, ...others].join(', '); // prettier-ignore
+  return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
 }
 
 const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
@@ -91,7 +89,7 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
 
 /** Of fewer than 100, the p99 is the slowest. */
 const TAIL_MIN = 100;
-const tailName = (count: number): string => (count < TAIL_MIN ? 'slowest' : 'p99');
+export const tailName = (count: number): string => (count < TAIL_MIN ? 'slowest' : 'p99');
 
 /** The times of programs other than their mean that are certainly worse; where it is, too, those that are much worse. */
 function slowerOf({ programs: { mean, p50, p99 }, perToken, counts }: Times, margin: number): string[] {
@@ -100,33 +98,41 @@ function slowerOf({ programs: { mean, p50, p99 }, perToken, counts }: Times, mar
   return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
 }
 
-/** The times that are worse, in the words of the headline. @param isTold which times of first tokens are */
-export function worseOf(times: Times, margin: number, isTold: (value: Ratio) => boolean): Cost[] {
+/** Program times in the repetitions that both sustain, if they differ. */
+function calmText({ programs: { mean }, calm }: Times): string {
+  const text = calm === undefined ? ratioText(mean) : ratioText(calm.programs.mean);
+  return calm === undefined || text === ratioText(mean) ? '' : `, ${text}${inCalm(calm)}`;
+}
+
+const inCalm = (calm: Times['calm']): string => (calm === undefined ? '' : ` in the ${calm.of} that both sustain`);
+
+/** The times that are worse, in the words of the headline; a much later p99 of first tokens even if by chance. */
+export function worseOf(times: Times, margin: number): Cost[] {
   const programs = slowerOf(times, margin);
-  const { p50, p99 } = times.firstToken;
+  const { p50, p99 } = (times.calm ?? times).firstToken;
+  const isLater = (value: Ratio) => verdictOf(value, margin) === 'later';
+  const isTold = (value: Ratio) => isLater(value) || (value === p99 && verdictOf(p99, margin) === 'unsure' && (p99.ratio ?? 0) > FACTOR_MIN); // prettier-ignore
   const first = [p50, p99].some(isTold) ? [firstTokenText(times, margin, isTold)] : [];
   return [
     ...(programs.length > 0 ? [{ measure: 'program', factor: times.programs.p99.ratio ?? 0, text: `program ${programs.join(', ')}` }] : []), // prettier-ignore
     // A certain price is the higher one.
-    ...first.map((text) => ({ measure: 'first token', factor: Math.max(...[p50, p99].map((each) => (verdictOf(each, margin) === 'later' ? (each.ratio ?? 0) : 0))), text })), // prettier-ignore
+    ...first.map((text) => ({ measure: 'first token', factor: Math.max(...[p50, p99].map((each) => (isLater(each) ? (each.ratio ?? 0) : 0))), text })), // prettier-ignore
   ];
 }
 
-function firstTokenText(
-  { firstToken, firstTokenP99Seconds, firstTokenOf = '', counts }: Times,
-  margin: number,
-  isTold: (value: Ratio) => boolean = () => true,
-): string {
-  const { p50, p99 } = firstToken;
+/** In the repetitions that both sustain: one in which a queue grows would outweigh all others. */
+function firstTokenText(times: Times, margin: number, isTold: (value: Ratio) => boolean = () => true): string {
+  const { calm = times } = times;
+  const { p50, p99 } = calm.firstToken;
   if (p50.ratio === null) return '';
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
-  const [before, after] = firstTokenP99Seconds;
+  const [before, after] = calm.firstTokenP99Seconds;
   const outcome = outcomeOf(p99, margin);
   const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
   const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
   const middle = isTold(p50) ? `p50 ${outcomeOf(p50, margin)}` : '';
-  const tail = isTold(p99) ? `${tailName(counts.calls)} ${later}` : '';
-  return `first token ${[middle, tail].filter(Boolean).join(', ')}${firstTokenOf}`;
+  const tail = isTold(p99) ? `${tailName(calm.counts.calls)} ${later}` : '';
+  return `first token ${[middle, tail].filter(Boolean).join(', ')}${inCalm(times.calm)}`;
 }
 
 /** A ratio of times in words: `2.1x faster`, `12 % slower`. */

@@ -73,7 +73,7 @@ it('asks for a longer run of a number at a time where a difference is small, or 
   expect([told(9, 200), told(20)].join()).not.toContain('Few programs');
   // Of several loads, or the same under several conditions, the largest number tells.
   const among = (lists: object) => recommend(...Object.values(madeUp({ ...lists, policy: BOTH }, { programs: 1000 }, (at) => ({ program_seconds: spread(at % 2 === 0 ? 10 : 10.1) }))) as Parameters<typeof recommend>)!.sentence; // prettier-ignore
-  expect(among({ concurrency: [94], conditions: ['none', 'production'] })).toMatch(/^Few programs, .*: run again with --programs 2000\.\n/); // prettier-ignore
+  expect(among({ concurrency: [94], conditions: ['none', 'production'] })).toMatch(/^Few programs, .*: run again with --programs 2000\.$/); // prettier-ignore
   expect(among({ concurrency: [8, 48] })).toContain('--programs 1200.');
   expect(told(5, 100, [1])).toMatch(/^Too few seeds to tell whether .*: run again with --seed 1\.\.4\.$/);
   // One seed tells nothing, so one command asks for more of both.

@@ -1,0 +1,62 @@
+import { meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
+import { isChoice, placeOf } from './axes.js';
+import { compare } from './comparison.js';
+import { loadOf } from './overload.js';
+import { axesOf, choicesOf, groupsOf, isPossible, type Plan, settingOf } from './plan.js';
+import type { RunReport } from './worker.js';
+
+export interface SimVerdict extends PlaceVerdict {
+  /** What is compared: places among the variants. */
+  readonly variants: readonly number[];
+  /** Whether some setting sustains the load, and meets the objectives. */
+  readonly isHeld: boolean;
+  /** Whether some setting gains, though nobody knows whether it sustains the load. */
+  readonly isShort: boolean;
+  /** Settings that are faster, but miss the objectives. */
+  readonly missed: readonly string[];
+}
+
+/** The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. */
+export const verdictsOf = (plan: Plan, runs: readonly RunReport[]): SimVerdict[] =>
+  choicesOf(plan) < 2 ? [] : groupsOf(plan).map((group) => verdictAmong(plan, runs, group));
+
+/** The verdict on some variants against the first of them. */
+export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: readonly number[]): SimVerdict {
+  const [first = 0] = variants;
+  const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
+  const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
+  const loads = variants.map((variant) => loadOf(plan, runs, variant));
+  const tried = variants.map((other, choice) => {
+    const { runs: two, change } = compare(plan, runs, { first, other });
+    const p99 = (variant: number, kind: string) => meanOf(two.flatMap(({ variant: own, by_workload }) => (own === variant ? (by_workload[kind] ?? []) : [])).map(({ program_seconds }) => p99Of(program_seconds))); // prettier-ignore
+    return {
+      name: settingOf(plan, other),
+      times: change,
+      // Their factors grow with the number of programs: no gain or loss to choose by.
+      isOut: loads[0]?.isHeld === false && loads[choice]?.isHeld === false,
+      isForeign: !isPossible(plan.variants[other]),
+      // Where nobody knows whether the first sustains the load, to overload is no loss against it.
+      isOverloaded: loads[choice]?.isHeld !== true && (choice === 0 || loads[0]?.state !== 'unknown'),
+      failed: two.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
+      p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
+    };
+  });
+  const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
+  const isHeld = loads.some((load) => (plan.slos.length > 0 ? load.isMet : load.isHeld));
+  const missing = verdict.better.filter((choice) => plan.slos.length > 0 && loads[choice]?.isMet !== true);
+  const best = verdict.better.find((choice) => !missing.includes(choice));
+  // The gain of a burst need not hold for a load.
+  const isShort = best !== undefined && loads[best]?.state === 'unknown';
+  const isKept = (_: unknown, at: number) => !isShort && !missing.includes(verdict.better[at] ?? 0);
+  const noted = (choice: number) => isShort && verdict.better.includes(choice) ? ', if it lasts' : missing.includes(choice) ? ', misses the objective' : ''; // prettier-ignore
+  return {
+    ...verdict,
+    variants,
+    isHeld: isHeld && !isShort,
+    isShort,
+    missed: missing.map((choice) => settingOf(plan, variants[choice] ?? 0)),
+    better: verdict.better.filter(isKept),
+    prices: verdict.prices.filter(isKept),
+    rows: verdict.rows.map((row) => ({ ...row, outcome: row.outcome + noted(row.at) })),
+  };
+}
