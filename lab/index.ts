@@ -20,6 +20,6 @@ export * from './report/grid.js';
 export { headline, type Change } from './report/headline.js';
 export { breakEvenOf, worstOf } from './report/break-even.js';
 export { isMany, namesOf, placeVerdict, type PlaceRow, type PlaceVerdict } from './report/places.js';
-export { type LabelledRow, marksText, versusGrid } from './report/versus.js';
+export { marksText, versusGrid } from './report/versus.js';
 export { markdownOf, type Report, drawCharts } from './report/report.js';
 export { Pool, untilEnded, serveRuns } from './threads/pool.js';

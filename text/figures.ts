@@ -34,5 +34,5 @@ export const percent = (value: number | null): string => (value === null ? '-' :
 /** A ratio: two decimals, or as many digits as tell something. */
 export function ratio(value: number | null): string {
   if (value === null) return '-';
-  return value < 0.1 ? value.toPrecision(2) : value < 10 ? value.toFixed(2) : number(value);
+  return value < 0.1 ? String(Number(value.toPrecision(2))) : value < 10 ? value.toFixed(2) : number(value);
 }

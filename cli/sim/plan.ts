@@ -66,10 +66,10 @@ export function axesOf(lists: Lists): Axis[] {
 export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant, 'values'>): string =>
   valuesText(values, axesOf(lists));
 
-/** The names of what varies, and its values in each variant. */
-export function labelsOf(plan: Plan): string[] {
+/** The names of what varies, and its values in some of the variants, all of one width. */
+export function labelsOf(plan: Plan, variants: readonly number[]): string[] {
   const axes = axesOf(plan.lists);
-  const cells = [axes, ...plan.variants.map(({ values }) => axes.map((axis) => String(values[axis] ?? '')))];
+  const cells = [axes, ...variants.map((at) => axes.map((axis) => String(plan.variants[at]?.values[axis] ?? '')))];
   if (!isSweep(plan)) return cells.map((row) => row.join(', '));
   const columns = axes.map((_, column) => leftAligned(cells.map((row) => row[column] ?? '')));
   return cells.map((_, row) => columns.map((column) => column[row]).join('  '));

@@ -21,7 +21,7 @@ export function tablesOf(
 ) {
   const runs = all.filter((run) => run.complete);
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
-  const [corner = '', ...labels] = labelsOf(plan);
+  const [corner = '', ...labels] = labelsOf(plan, plan.variants.map((_, at) => at)); // prettier-ignore
   const rows = ended.flatMap((own, at) => (own.length === 0 ? [] : [[labels[at] ?? '', own] as const]));
   const told = [...document.advice, ...(document.recommendation === undefined ? [] : [document.recommendation])];
   const ratios = ratioLines(plan, runs, width);

@@ -5,7 +5,7 @@ import { tailName, type Times } from './headline.js';
 import { GROWS, type PlaceRow } from './places.js';
 
 /** A row with its label. */
-export type LabelledRow = Omit<PlaceRow, 'at'> & { readonly label: string };
+type LabelledRow = Omit<PlaceRow, 'at'> & { readonly label: string };
 
 /** Ratios of times to those of the first, with the intervals of those that differ by more than the margin. */
 export function versusGrid(corner: string, rows: readonly LabelledRow[], margin: number): Grid {
@@ -20,7 +20,7 @@ export function versusGrid(corner: string, rows: readonly LabelledRow[], margin:
   return {
     corner,
     groups: [
-      { heading: '', columns: ['programs'] },
+      { heading: '', columns: ['verdict'] },
       { heading: 'program', columns: ['mean', tailOf(({ counts }) => counts.programs)] },
       { heading: 'call to first token', columns: ['p50', tailOf(({ counts }) => counts.calls)] },
       ...(isPaid ? [{ heading: 'who pays most', columns: ['p99'] }] : []),

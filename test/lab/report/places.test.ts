@@ -85,7 +85,7 @@ it('has the ratios in a table, with intervals where they tell something, and who
   const pays = { ...tried('b', 0.5, 4), p99s: { chat: [10, 9] as const, rag: [10, 25] as const } };
   const { rows } = judge([tried('a', 1), pays, { ...tried('c', 0.5), isOut: true }]);
   const grid = versusGrid('policy', rows.map((row) => ({ ...row, label: nameOf(row.at) })), 0.02); // prettier-ignore
-  expect(grid.groups.flatMap(({ columns }) => columns)).toEqual(['programs', 'mean', 'p99', 'p50', 'p99', 'p99']);
+  expect(grid.groups.flatMap(({ columns }) => columns)).toEqual(['verdict', 'mean', 'p99', 'p50', 'p99', 'p99']);
   expect(grid.rows).toEqual([
     ['b', '2.0x faster', '0.50 (0.50–0.50)', '1.00', '1.00', '4.00 (4.00–4.00)', 'rag 2.50'],
     ['', 'both overloaded', '-', '-', '-', '-', ''],
