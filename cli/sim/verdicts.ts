@@ -6,7 +6,7 @@ import { axesOf, choicesOf, groupsOf, isPossible, type Plan, settingOf } from '.
 import type { RunReport } from './worker.js';
 
 export interface SimVerdict extends PlaceVerdict {
-  /** What is compared: places among the variants. */
+  /** Places among the variants: the first, and those compared with it. */
   readonly variants: readonly number[];
   /** Whether some setting sustains the load, and meets the objectives. */
   readonly isHeld: boolean;
