@@ -18,7 +18,7 @@ export { WorkloadGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export * from './report/grid.js';
 export { headline, type Change } from './report/headline.js';
-export { breakEvenOf, worstOf } from './report/break-even.js';
+export { breakEvenOf } from './report/break-even.js';
 export { isMany, namesOf, placeVerdict, type PlaceRow, type PlaceVerdict } from './report/places.js';
 export { marksText, versusGrid } from './report/versus.js';
 export { markdownOf, type Report, drawCharts } from './report/report.js';

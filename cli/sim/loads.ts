@@ -28,11 +28,18 @@ export function loadsOf(plan: Plan) {
 export const auto = (axis: Searched, found: string, programs?: number): string =>
   `--${axis} auto${programs === undefined ? '' : ` --programs ${programs}`} looks for ${found}.`;
 
+/** The end of a sentence that names more seeds or programs, and how much longer they take. */
+export function again(plan: Plan, programs = plan.programs, seeds = plan.seeds.length): string {
+  const flags = [...(seeds > plan.seeds.length ? [`--seed 1..${seeds}`] : []), ...(programs > plan.programs ? [`--programs ${programs}`] : [])]; // prettier-ignore
+  const times = Math.round((seeds * programs) / (plan.seeds.length * plan.programs));
+  return `run again with ${flags.join(' ')}${times > 1 ? `, about ${times} times as long` : ''}.`;
+}
+
 /** The end of a sentence about what a search has left open. */
 export const ENDED = ': the search ended, as it tries no more values.';
 
 /** The end of a sentence after a search over numbers at a time that found no gain, as far as its programs allow. */
-export const more = (plan: Plan): string => `more at a time need more programs: run again with --programs ${programsAbove(plan)}.`; // prettier-ignore
+export const more = (plan: Plan): string => `more at a time need more programs: ${again(plan, programsAbove(plan))}`;
 
 /** Programs with which a search tries more at a time than the most of these, if loads are such numbers. */
 export const programsAbove = ({ lists: { concurrency }, programs }: Plan) => concurrency && Math.max(programs, MORE * Math.max(...concurrency)); // prettier-ignore
@@ -45,7 +52,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const short = plan.variants.findIndex((_, at) => loadOf(plan, runs, at).state === 'unknown');
   if (short >= 0 && loads.length > 0) {
     const programs = programsToTell(plan, runs, short);
-    const remedy = programs === undefined ? auto(axis, 'loads of which so few tell') : `run again with --programs ${programs}.`; // prettier-ignore
+    const remedy = programs === undefined ? auto(axis, 'loads of which so few tell') : again(plan, programs);
     return `Too few programs to tell whether ${isSeveral ? 'all of these loads are' : 'this load is'} sustained: ${remedy}`;
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
@@ -68,13 +75,13 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : isFirst ? least : Math.max(least, enough)))); // prettier-ignore
   const variants = plan.searched === undefined ? plan.variants.length : VALUES_MAX * choicesOf(plan);
   const count = Math.min(wanted, Math.floor(RUNS_MAX / variants));
-  const longer = steady === undefined || isFirst ? '' : ` --programs ${steady.programs}`;
+  const programs = isFirst ? undefined : steady?.programs;
   if (!plan.isExact && count > plan.seeds.length) {
     const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
-    return `Too few seeds${longer === '' ? '' : ' and programs'} to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with --seed 1..${count}${longer}.`; // prettier-ignore
+    return `Too few seeds${programs === undefined ? '' : ' and programs'} to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: ${again(plan, programs, count)}`; // prettier-ignore
   }
   if (steady === undefined || (steady.isLarge && from < 0)) return undefined;
-  return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: run again with${longer}.`; // prettier-ignore
+  return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: ${again(plan, programs)}`; // prettier-ignore
 }
 
 /**

@@ -1,4 +1,4 @@
-import { breakEvenOf, headline, namesOf, verdictOf, worstOf } from '../../lab/index.js';
+import { breakEvenOf, headline, namesOf, verdictOf } from '../../lab/index.js';
 import { isMostLost } from './advice.js';
 import { isChoice, type Values } from './axes.js';
 import { compare, type Ratios } from './comparison.js';
@@ -11,7 +11,7 @@ import { type SimVerdict, verdictsOf } from './verdicts.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
-  /** The reason, and the price: a line, or one for each of the circumstances and a last one. */
+  /** The answer, its price, and what is left open: lines. */
   readonly sentence: string;
   readonly values: Values;
   /** Place among the variants of each of the circumstances; 0 is the first setting: nothing better was found. */
@@ -21,8 +21,7 @@ export interface Recommendation {
 type Lines = readonly (string | undefined)[];
 
 /**
- * The setting under which programs are fastest, if any is certainly better than the first; in several circumstances,
- * what is best in each, after the answer. Undefined where settings do not differ, unless rates do, where runs are
+ * The setting under which programs are fastest, if any is certainly better than the first. Undefined where settings do not differ, unless rates do, where runs are
  * missing, and where the first knows the future.
  * @param isStopped whether a search was, and no question that it has left open is told
  */
@@ -46,15 +45,13 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   if (plan.variants.length > settings) {
     // Seeds are wanted where no answer is certain.
     const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some(({ enough }) => enough !== undefined)); // prettier-ignore
-    const answer = isOpen ? [next + worstOf(verdicts)] : [sentence, next];
+    const answer = isOpen ? [next] : [sentence, next];
     // Where engines are counted, that is the question.
     return enginesOf(plan).length > 1 ? told(choice, [], answer) : told(choice, answer);
   }
   if (isIdle(plan, runs)) return told(0, ['All settings gave the same results: what differs never came into play.']);
   const against = settingOf(plan, 0);
-  // Of one axis, a line for each setting follows.
-  const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
-  if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next + lost]);
+  if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next]);
   if (choice === 0) {
     const { slight, missed = [], isHeld } = verdicts[0] ?? {};
     if (plan.slos.length > 0 && isHeld === false) return told(0, [`No setting meets ${objectivesOf(plan)} at this load${loadsOf(plan).axis === 'rate' && plan.searched === undefined ? ': --rate auto looks for those at which one does' : ''}.`]); // prettier-ignore
@@ -64,12 +61,12 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
     const keep = `Keep ${against}: ${why}.`;
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
-    return told(0, [keep + lost, isOpen ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined]); // prettier-ignore
+    return told(0, [keep, isOpen ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined]); // prettier-ignore
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
   const who = verdict?.prices[verdict.better.indexOf(choice)]?.find(({ measure }) => measure === 'kind')?.text;
-  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}${lost}`, equalsOf(plan, runs, choice), next]); // prettier-ignore
+  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}`, equalsOf(plan, runs, choice), next]); // prettier-ignore
 }
 
 /** Whether all settings have the same figures with each seed. */

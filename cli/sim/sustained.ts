@@ -1,6 +1,6 @@
 import { isMany, namesOf } from '../../lab/index.js';
 import { integer } from '../../text/index.js';
-import { auto, ENDED, loadsOf } from './loads.js';
+import { again, auto, ENDED, loadsOf } from './loads.js';
 import { loadOf, programsToTell } from './overload.js';
 import { choicesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
@@ -47,7 +47,7 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   const unknown = loads.findLastIndex((each) => each.some(({ state }) => state === 'unknown'));
   const programs = unknown < 0 ? undefined : programsToTell(plan, runs, unknown * choices);
   if (programs !== undefined)
-    return `Too few programs to tell how many engines sustain this rate: run again with --programs ${programs}.`;
+    return `Too few programs to tell how many engines sustain this rate: ${again(plan, programs)}`;
   const firsts = variantsAt(plan, 0).map((choice) => loads.findIndex((each) => each[choice]?.isKept));
   const isOpen = firsts.some((first) => first >= 0 && (engines[first] ?? 1) > (engines[first - 1] ?? 0) + 1);
   if (plan.searched !== undefined) return isOpen ? `Perhaps fewer are enough${ENDED}` : undefined;

@@ -54,7 +54,7 @@ const NAMED_MAX = 3;
 const UNIT = / (a second|at a time)$/;
 
 /** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
-export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
+const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
   highest(verdicts, 'Most is lost', ({ losses }) =>
     losses
       .filter(({ at, factor }) => factor > 1 && (choice === undefined || at === choice))

@@ -27,7 +27,7 @@ describe('the advice of maitred sim', () => {
   it('advises a search that leads to no other', async () => {
     const { out } = await sim(...'--workload chat --rate auto --programs 80 --seed 1 --policy plas'.split(' '));
     expect(out).toMatch(
-      /^Sustained, with 80 programs: at least up to \S+ a second\.\nToo few programs .*--programs \d+\.$/m,
+      /^Sustained, with 80 programs: at least up to \S+ a second\.\nToo few programs .*--programs \d+, about \d+ times as long\.$/m,
     );
     expect(out).not.toContain('auto');
   });
@@ -58,7 +58,7 @@ describe('the advice of maitred sim', () => {
 
   it('says that programs came for too short a time to tell whether a load is sustained, and which would', async () => {
     const args = ['--workload', 'coding', '--rate', '2', '--programs', '40', '--policy', 'plas'];
-    expect((await json(...args)).document.recommendation).toMatch(/^Too few programs to tell whether this load is sustained: run again with --programs \d+\.$/); // prettier-ignore
+    expect((await json(...args)).document.recommendation).toMatch(/^Too few programs to tell whether this load is sustained: run again with --programs \d+, about \d+ times as long\.$/); // prettier-ignore
   });
 
   it('calls no recording overloaded, however fast it comes', async () => {

@@ -59,25 +59,27 @@ it('asks for more programs where too few came to tell on how many engines a load
   const few = (mean: number) => ({ program_seconds: { ...spread(20, 30), mean }, slowdown: spread(1), queue_grew: null, programs: 30, calls: 90, engine_waits: 90 }); // prettier-ignore
   const told = (mean: number) => linesOf({ engines: [1, 2] }, { seeds: [1], programs: 30 }, () => few(mean)).join('\n');
   // Arrivals must last for five times the 20 s that a program takes alone, and a quarter more.
-  expect(told(20)).toMatch(/^Sustained, with 30 programs: unknown.*\nToo few programs to tell how many engines sustain this rate: run again with --programs 200\.$/); // prettier-ignore
+  expect(told(20)).toMatch(/^Sustained, with 30 programs: unknown.*\nToo few programs to tell how many engines sustain this rate: run again with --programs 200, about 7 times as long\.$/); // prettier-ignore
   // The mean is short enough, but not the last to end: many times as many, or each advice leads to the next.
-  expect(told(2)).toContain('run again with --programs 200.');
+  expect(told(2)).toContain('run again with --programs 200, ');
 });
 
 it('asks for a longer run of a number at a time where a difference is small, or others may pay', () => {
   const given = (mean: number, programs = 100, seeds = [1, 2, 3]) =>
     madeUp({ concurrency: [8], policy: BOTH }, { programs, seeds }, (at) => ({ program_seconds: spread(at === 0 ? 10 : mean, 100) })); // prettier-ignore
   const told = (...how: Parameters<typeof given>) => recommend(given(...how).plan, given(...how).runs)!.sentence;
-  expect(told(9)).toBe('Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs 200.'); // prettier-ignore
-  expect(told(5)).toMatch(/^Take plas: programs 2\.0x faster .*\nFew programs, .* cannot tell who pays: run again with --programs 200\.$/); // prettier-ignore
+  expect(told(9)).toBe('Few programs, most of which run while the engines fill or empty, cannot tell small differences: run again with --programs 200, about 2 times as long.'); // prettier-ignore
+  expect(told(5)).toMatch(/^Take plas: programs 2\.0x faster .*\nFew programs, .* cannot tell who pays: run again with --programs 200, about 2 times as long\.$/); // prettier-ignore
   expect([told(9, 200), told(20)].join()).not.toContain('Few programs');
   // Of several loads, or the same under several conditions, the largest number tells.
   const among = (lists: object) => recommend(...Object.values(madeUp({ ...lists, policy: BOTH }, { programs: 1000 }, (at) => ({ program_seconds: spread(at % 2 === 0 ? 10 : 10.1) }))) as Parameters<typeof recommend>)!.sentence; // prettier-ignore
-  expect(among({ concurrency: [94], conditions: ['none', 'production'] })).toMatch(/^Few programs, .*: run again with --programs 2000\.$/); // prettier-ignore
+  expect(among({ concurrency: [94], conditions: ['none', 'production'] })).toMatch(/^Few programs, .*: run again with --programs 2000, about 2 times as long\.$/); // prettier-ignore
   expect(among({ concurrency: [8, 48] })).toContain('--programs 1200.');
-  expect(told(5, 100, [1])).toMatch(/^Too few seeds to tell whether .*: run again with --seed 1\.\.4\.$/);
+  expect(told(5, 100, [1])).toMatch(
+    /^Too few seeds to tell whether .*: run again with --seed 1\.\.4, about 4 times as long\.$/,
+  );
   // One seed tells nothing, so one command asks for more of both.
-  expect(told(10.1, 100, [1])).toBe('Too few seeds and programs to tell whether anything is better than pass-through: run again with --seed 1..16 --programs 200.'); // prettier-ignore
+  expect(told(10.1, 100, [1])).toBe('Too few seeds and programs to tell whether anything is better than pass-through: run again with --seed 1..16 --programs 200, about 32 times as long.'); // prettier-ignore
 });
 
 it('names the settings that the best one cannot be told apart from, and its price', () => {
@@ -114,7 +116,7 @@ it('says of settings without any effect that they had none', () => {
 
 it('says after a search over numbers at a time without a gain what would take it further', () => {
   const lines = linesOf({ concurrency: [8, 12], policy: BOTH }, { searched: 'concurrency', programs: 100 });
-  expect(lines).toContain('Up to 12 at a time, nothing is better; more at a time need more programs: run again with --programs 600.'); // prettier-ignore
+  expect(lines).toContain('Up to 12 at a time, nothing is better; more at a time need more programs: run again with --programs 600, about 6 times as long.'); // prettier-ignore
 });
 
 it('calls a load unknown that engines may still fill under, unless programs are too slow for that', () => {
@@ -129,7 +131,7 @@ it('calls a load unknown that engines may still fill under, unless programs are 
 it('asks for seeds where settings sustain a load that overloads the first, and for nothing where no call waits', () => {
   const seeds = [1, 2, 3, 4];
   const open = linesOf({ rate: [0.4], policy: BOTH }, { seeds }, (at, seed) => ({ queue_grew: at === 0 && seed > 2, program_seconds: spread(at === 0 ? 10 : 4 + 2 * seed) })); // prettier-ignore
-  expect(open[0]).toMatch(/^Too few seeds to tell whether anything is better than pass-through.*: run again with --seed 1\.\.\d+\./); // prettier-ignore
+  expect(open[0]).toMatch(/^Too few seeds to tell whether anything is better than pass-through.*: run again with --seed 1\.\.16, about 4 times as long\./); // prettier-ignore
   const { plan, runs } = madeUp({ rate: [0.4], policy: BOTH, conditions: ['none', 'production'] }, { seeds: [1] }, () => ({ queue_seconds: spread(0), engine_waits: 0, completed: 3000 })); // prettier-ignore
   expect(recommend(plan, runs)).toBeUndefined();
 });

@@ -241,7 +241,7 @@ describe('what runs leave open', () => {
 
   it('is answered by more seeds, never by a verdict for the first setting', () => {
     const { sentence, choice, rows } = outcome(FLAT, wide(0), SEEDS);
-    expect(sentence).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again with --seed 1\.\.49\.\n/); // prettier-ignore
+    expect(sentence).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again with --seed 1\.\.49, about 16 times as long\.\n/); // prettier-ignore
     expect(rows[0]).toContain('plas about 49 seeds would tell');
     expect(choice).toBe(0);
     const even = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 16 } as RunReport['program_seconds'] } : {}; // prettier-ignore
@@ -267,7 +267,7 @@ describe('what runs leave open', () => {
 
   it('is answered by more seeds where a lower load may show a gain too', () => {
     const held = (run: RunReport, at: number) => ({ queue_grew: false, ...wide(4)(run, at) });
-    expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], held)).toMatch(/^plas pays at 0\.4 .* Too few seeds to tell whether it pays below: run again with --seed 1\.\.49\.$/); // prettier-ignore
+    expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], held)).toMatch(/^plas pays at 0\.4 .* Too few seeds to tell whether it pays below: run again with --seed 1\.\.49, about 16 times as long\.$/); // prettier-ignore
   });
 
   it('is answered by a search where the first setting sustains no load, or some setting each', () => {
@@ -277,7 +277,7 @@ describe('what runs leave open', () => {
 
   it('is answered by more programs where too few came to tell', () => {
     const few = (_: RunReport, at: number) => ({ programs: 30, queue_grew: at >= 8, queue_seconds: { count: 0, mean: null }, slowdown: { mean: 0.5 } }) as Partial<RunReport>; // prettier-ignore
-    expect(answerOf(FLAT, few)).toMatch(/^Too few programs to tell whether all of these loads are sustained: run again with --programs \d+\. Sustained in most seeds, with 300 programs: at least up to 0\.2 a second\.$/); // prettier-ignore
+    expect(answerOf(FLAT, few)).toMatch(/^Too few programs to tell whether all of these loads are sustained: run again with --programs \d+, about \d+ times as long\. Sustained in most seeds, with 300 programs: at least up to 0\.2 a second\.$/); // prettier-ignore
     // All at once, no number of programs would.
     const burst = ({ program_seconds: times }: RunReport) => ({ programs: 3, programs_per_second: 0.002, queue_grew: false, program_seconds: times, slowdown: { mean: 0.0001 } }) as Partial<RunReport>; // prettier-ignore
     expect(answerOf(FLAT, burst)).toMatch(/^Too few programs to tell .*: --rate auto looks for loads of which so few tell\. .*: unknown, with so few programs\.$/); // prettier-ignore
@@ -286,7 +286,7 @@ describe('what runs leave open', () => {
   it('is answered by more programs where a higher load gains too, but nobody knows whether it is sustained', () => {
     const few = (_: RunReport, at: number) => (at < 8 ? { queue_grew: false } : { queue_grew: null, programs: 30, slowdown: { mean: 0.1 } as RunReport['slowdown'] }); // prettier-ignore
     const { sentence, rows } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [40, 40, 20, 9]], few); // prettier-ignore
-    expect(sentence).toMatch(/^plas pays at 0\.2 a second, the highest of these loads that most seeds sustain\.\nToo few programs to tell whether all of these loads are sustained: run again with --programs \d+\./); // prettier-ignore
+    expect(sentence).toMatch(/^plas pays at 0\.2 a second, the highest of these loads that most seeds sustain\.\nToo few programs to tell whether all of these loads are sustained: run again with --programs \d+, about \d+ times as long\./); // prettier-ignore
     expect(rows.at(-1)).toContain('plas 2.0x faster, if it lasts');
   });
 

@@ -141,12 +141,6 @@ describe('maitred sim', () => {
     expect(out).toMatch(/^Keep pass-through: none of the 2 other settings is significantly better/);
   });
 
-  it('names the largest loss of several settings, where none is better', async () => {
-    const args = ['--workload', 'chat', '--programs', '60', '--concurrency', '64', '--policy', 'pass-through,plas', '--window', '2,64', '--seed', '1,2,3']; // prettier-ignore
-    const { out } = await sim(...args);
-    expect(out).toMatch(/^Keep pass-through: .*\. Most is lost: plas \(window 2\),.* programs \S+x slower: .*\.$/m);
-  });
-
   it('prints a table with a row for each policy, of a width that a terminal has', async () => {
     const { code, out, errors } = await sim(...CHAT, '--policy', 'pass-through,las-decayed,srpt', '--seed', '1,2,3');
     expect({ code, errors }).toEqual({ code: 0, errors: [] });
