@@ -19,9 +19,10 @@ export function playedOf(load: Load, document: LoadDocument, overload?: Load): P
   const tried = ab === null || isLost ? [] : triedOf(document, ab);
   const verdict = placeVerdict(place, tried, { margin: report.margin, repeated: 'runs', isExact: false });
   const over = targets.filter(({ queue_grew }) => queue_grew === true).map(({ name }) => name);
-  const isOver = over.length === 0 ? '' : `${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded, so factors grow with the number of programs; `; // prettier-ignore
-  const text = ab === null ? `${singleText(load, document, overload)}.` : isLost ? ab.outcome.replace('Not', 'not') : `${isOver}${ab.outcome}`; // prettier-ignore
-  return { load, document, verdict, sentence: `${place}: ${text}` };
+  const where =
+    over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
+  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(load, document, overload)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
+  return { load, document, verdict, sentence };
 }
 
 function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['ab']>) {

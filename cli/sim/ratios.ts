@@ -1,4 +1,5 @@
-import { gridLines, marksText, versusGrid } from '../../lab/index.js';
+import { type Grid, gridLines, GROWS, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
+import { ratio } from '../../text/index.js';
 import { SEARCHED } from './axes.js';
 import { orderComparisonsOf } from './comparison.js';
 import { axesOf, choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
@@ -10,21 +11,18 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
   // That times grow with the load is no news.
   if (choicesOf(plan) < 2 && axesOf(plan.lists).some((axis) => SEARCHED.some((each) => each === axis))) return [];
   const runs = ended.filter(({ complete }) => complete);
-  const found = groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group));
   // The worth of the order alone.
   const orders = isSweep(plan) ? [] : orderComparisonsOf(plan).flatMap(({ first, other }) => rowsOf(plan, runs, [first, other], ' to fcfs-window')); // prettier-ignore
-  const all = [...found, ...orders];
+  const all = [...groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group)), ...orders];
+  if (all.length === 0) return [];
   const [corner = '', ...labels] = labelsOf(plan, all.map(({ variant }) => variant)); // prettier-ignore
   const rows = all.map((row, at) => ({ ...row, label: `${labels[at] ?? ''}${row.suffix}` }));
-  const outcomes = rows.map(({ outcome }) => outcome);
-  if (rows.length === 0) return [];
+  const has = (mark: string) => rows.some(({ outcome }) => outcome.includes(mark));
   return [
     `Times divided by those ${choicesOf(plan) > 1 ? `of ${settingOf(plan, 0)}` : nameOf(plan, plan.variants[0] as Variant)}: below 1 is faster.`, // prettier-ignore
-    ...gridLines(versusGrid(corner, rows, plan.margin), width),
-    ...marksText(outcomes, 'seeds'),
-    ...(outcomes.some((each) => each.startsWith(CALM))
-      ? [`Rows ${CALM}some seeds are of those that overload neither.`]
-      : []),
+    ...gridLines(ratioGrid(corner, rows, plan.margin), width),
+    ...(has(GROWS) ? [`${GROWS} It grows with the number of programs, as one of both is overloaded, in some seeds at least.`] : []), // prettier-ignore
+    ...(has(CALM) ? [`Rows ${CALM}some seeds are of those that overload neither.`] : []),
   ];
 }
 
@@ -37,3 +35,27 @@ const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[]
     const { calm } = row.times ?? {};
     return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `${CALM}${calm.of}`, times: calm, price: [] }])];
   });
+
+type Labelled = Omit<PlaceRow, 'at'> & { readonly label: string };
+
+/** Ratios, with the intervals of those that differ by more than the margin. */
+export function ratioGrid(corner: string, rows: readonly Labelled[], margin: number): Grid {
+  const cell = (value: Ratio) => (verdictOf(value, margin) === 'same' ? ratio(value.ratio) : ratioText(value));
+  const tailOf = (of: (times: Times) => number) => tailName(Math.min(...rows.flatMap(({ times }) => (times ? [of(times)] : [])))); // prettier-ignore
+  const cellsOf = (times: Times | undefined) =>
+    times === undefined
+      ? ['-', '-', '-', '-']
+      : [times.programs.mean, times.programs.p99, times.firstToken.p50, times.firstToken.p99].map(cell);
+  const payerOf = ({ price }: Labelled) => price.flatMap(({ kind, factor }) => (kind === undefined ? [] : [`${kind} ${ratio(factor)}`])); // prettier-ignore
+  const isPaid = rows.some((row) => payerOf(row).length > 0);
+  return {
+    corner,
+    groups: [
+      { heading: '', columns: ['verdict'] },
+      { heading: 'program', columns: ['mean', tailOf(({ counts }) => counts.programs)] },
+      { heading: 'call to first token', columns: ['p50', tailOf(({ counts }) => counts.calls)] },
+      ...(isPaid ? [{ heading: 'who pays most', columns: ['p99'] }] : []),
+    ],
+    rows: rows.map((row) => [row.label, row.outcome, ...cellsOf(row.times), ...(isPaid ? [payerOf(row).join()] : [])]),
+  };
+}

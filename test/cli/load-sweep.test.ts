@@ -239,9 +239,9 @@ describe('a sweep of two targets', () => {
     ]);
     const { lines } = await printed(once, { ...once, grew: [true] }, over);
     expect(lines.slice(2, 5)).toEqual([
-      'At 1 a second: B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'At 2 a second: A is overloaded; B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'At 3 a second: both are overloaded; B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
+      'At 1 a second, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
+      'At 2 a second, where A is overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
+      'At 3 a second, where both are overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
     ]);
     expect(await last({ ...once, lasted: 6 }, over)).toEqual([
       'These runs cannot tell whether anything is better than A.',
@@ -262,12 +262,12 @@ describe('a sweep of two targets', () => {
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
     expect(lines).toContain('In brackets: 95 % confidence over 3 runs. Ratios and times beside them are means of runs, those of the table are of all calls.'); // prettier-ignore
     expect(lines.slice(2, 7)).toEqual([
-      'At 1 a second: A is fastest; B, programs 25 % slower: 1.25 (1.25–1.25), first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s), rag pays: p99 1 -> 4 s.',
-      'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
+      'At 1 a second, B: programs 25 % slower than A (1.25, 1.25–1.25); first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s).',
+      'At 2 a second, B: programs 2.0x faster than A (0.50, 0.50–0.50); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
       // The slowest of 99 is chance.
-      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (1 -> 3 s).',
+      'At 3 a second, where A is overloaded, B: programs 4.0x faster than A (0.25, 0.25–0.25); first token p50 4.0x faster, slowest 3.0x slower (1 -> 3 s).',
       // As a single load does, but nothing is concluded from it.
-      'At 4 a second: B, programs 3.0x faster: 0.33 (0.33–0.33); both are overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (1 -> 3 s).',
+      'At 4 a second, where both are overloaded, B: programs 3.0x faster than A (0.33, 0.33–0.33); first token p50 3.0x faster, slowest 3.0x slower (1 -> 3 s).',
       'B pays from 2 to 3 a second, the highest of these loads that it sustains. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s. Most is lost at 1 a second: B, programs 25 % slower: 1.25 (1.25–1.25).',
     ]);
   });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { breakEvenOf, placeVerdict, versusGrid } from '../../../lab/index.js';
+import { breakEvenOf, placeVerdict } from '../../../lab/index.js';
 
 const ratio = (value: number) => ({ ratio: value, low: value, high: value, pairs: 8 });
 const times = (mean: number, tail: number) => ({
@@ -76,18 +76,12 @@ it('compares what fails by chance as often, and leaves out what fails more, with
   expect(failing(5, 56)).toMatchObject({ better: [], rows: [{ outcome: 'fails more programs: 5 -> 56', price: [] }] });
 });
 
+it('names the kind of program that pays, in a price', () => {
+  const pays = { ...tried('b', 0.5, 4), p99s: { chat: [10, 9] as const, rag: [10, 25] as const } };
+  expect(judge([tried('a', 1), pays]).rows[0]?.price).toMatchObject([{ measure: 'first token' }, { kind: 'rag', factor: 2.5 }]); // prettier-ignore
+});
+
 it('tells what is lost under what cannot be chosen, and takes it not', () => {
   const all = [tried('a', 1), { ...tried('b', 0.5), isForeign: true }, { ...tried('c', 1.3), isForeign: true }];
   expect(judge(all)).toMatchObject({ better: [], rows: [{ outcome: '2.0x faster' }, { outcome: '30 % slower' }], losses: [{ name: 'c' }] }); // prettier-ignore
-});
-
-it('has the ratios in a table, with intervals where they tell something, and who pays', () => {
-  const pays = { ...tried('b', 0.5, 4), p99s: { chat: [10, 9] as const, rag: [10, 25] as const } };
-  const { rows } = judge([tried('a', 1), pays, { ...tried('c', 0.5), isOut: true }]);
-  const grid = versusGrid('policy', rows.map((row) => ({ ...row, label: nameOf(row.at) })), 0.02); // prettier-ignore
-  expect(grid.groups.flatMap(({ columns }) => columns)).toEqual(['verdict', 'mean', 'p99', 'p50', 'p99', 'p99']);
-  expect(grid.rows).toEqual([
-    ['b', '2.0x faster', '0.50 (0.50–0.50)', '1.00', '1.00', '4.00 (4.00–4.00)', 'rag 2.50'],
-    ['', 'both overloaded', '-', '-', '-', '-', ''],
-  ]);
 });

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { ratioLines } from '../../cli/sim/ratios.js';
+import type { RunReport } from '../../cli/sim/worker.js';
+import { madeUp, spread } from '../support/sim-plans.js';
+
+const SEEDS_8 = [1, 2, 3, 4, 5, 6, 7, 8];
+const kinds = (p99: number) => ({ rag: { program_seconds: { count: 100, p99 } } }) as unknown as RunReport['by_workload']; // prettier-ignore
+
+it('has a row for each setting and load, one of the seeds that both sustain, and who pays', () => {
+  const { plan, runs } = madeUp({ rate: [0.1, 0.2, 0.4], policy: ['pass-through', 'plas'] }, { seeds: SEEDS_8 }, (at, seed) => ({ program_seconds: spread(at === 3 ? 5 : at === 2 && seed > 5 ? 50 : 10), queue_grew: at > 3 || (at === 2 && seed > 5), by_workload: kinds(at === 3 ? 25 : 10) })); // prettier-ignore
+  expect(ratioLines(plan, runs, 140)).toEqual([
+    'Times divided by those of pass-through: below 1 is faster.',
+    expect.stringMatching(/^ +program +call to first token +who pays most$/),
+    expect.stringMatching(/^rate {2}policy +verdict +mean +p99 +p50 +p99 +p99$/),
+    expect.stringMatching(/^0\.1 {3}plas +no difference( +1\.00){4}$/),
+    expect.stringMatching(/^0\.2 {3}plas +5\.0x faster\* +0\.20 \(.*\) .* rag 2\.50$/),
+    expect.stringMatching(/^0\.2 {3}plas +in 5 of 8 seeds +0\.50 \(0\.50–0\.50\) /),
+    expect.stringMatching(/^0\.4 {3}plas +both overloaded( +-){4}$/),
+    '* It grows with the number of programs, as one of both is overloaded, in some seeds at least.',
+    'Rows in some seeds are of those that overload neither.',
+  ]);
+});
+
+it('compares plas with fcfs-window too, at one load, and circumstances with the first, but no loads', () => {
+  const told = (lists: object) => {
+    const { plan, runs } = madeUp(lists, {}, () => ({ program_seconds: spread(10, 30) }));
+    return ratioLines(plan, runs, 120).map((line) => line.replaceAll(/ {2,}/g, '  '));
+  };
+  expect(told({ policy: ['pass-through', 'fcfs-window', 'plas'] }).slice(2)).toEqual([
+    'policy  verdict  mean  slowest  p50  slowest',
+    ...['fcfs-window', 'plas', 'plas to fcfs-window'].map((name) => `${name}  no difference  1.00  1.00  1.00  1.00`),
+  ]);
+  expect(told({ conditions: ['none', 'production'] })[0]).toBe('Times divided by those without failures: below 1 is faster.'); // prettier-ignore
+  expect(told({ rate: [1, 2] })).toEqual([]);
+});
