@@ -184,17 +184,15 @@ export class Results {
   }
 
   #noteFailure({ index }: Task, end: Pick<End, 'response' | 'error'> | undefined): void {
-    if (end === undefined || this.failures.length >= FAILURES_MAX || CONSEQUENCES.has(end.error?.code ?? '')) return;
+    const line = this.lines[index]?.line ?? 0;
+    const isLater = line > (this.failures[FAILURES_MAX - 1]?.line ?? Infinity);
+    if (end === undefined || isLater || CONSEQUENCES.has(end.error?.code ?? '')) return;
     const { status_code: status = 0, body = '' } = end.response ?? {};
-    const refusal = refusalOf(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
-      isTold: true,
-    });
-    const { code, message } = end.error ?? {
-      code: refusal.detail.names?.code ?? `status_${status}`,
-      message: refusal.message,
-    };
-    this.failures.push(problem(code, message, this.lines[index]?.line ?? null));
-    this.failures.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+    const words = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const { detail, message: text } = refusalOf(status, words, { isTold: true });
+    const { code, message } = end.error ?? { code: detail.names?.code ?? `status_${status}`, message: text };
+    this.failures.push(problem(code, message, line));
+    this.failures.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).splice(FAILURES_MAX);
   }
 
   /** @returns whether the line has ended with it */

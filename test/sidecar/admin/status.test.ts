@@ -78,6 +78,8 @@ it('says how far a batch is, and why it stands still', () => {
   expect(told({})).toBe(`${still}: its lines take only the room that other calls leave.`);
   expect(told({ inFlight: 0 })).toBe(`${still}: other batches have all places.`);
   expect(told({ isLate: true })).toBe(`${still.replace(',', ', late,')}.`);
+  const failures = { data: [{ line: 2, message: 'No such model.' }] };
+  expect(batchRows(context({ failures, request_counts: { total: 9, completed: 1, failed: 7 } }) as never)[0]?.text).toBe('Line 2 failed: No such model.\nAnd 6 more failed.'); // prettier-ignore
   expect(told({ stillMs: 0, restMs: 5000 })).toBe('b: 1 of 3 lines, about 5 s left at the pace so far.');
 });
 

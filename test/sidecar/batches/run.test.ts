@@ -145,13 +145,15 @@ describe('a run', () => {
     expect(again.run.results.failures).toEqual(failures);
   });
 
-  it('tells of three failures at most, in the server’s words', async () => {
-    const body = Buffer.from('{"error":{"message":"Refused by http://10.0.0.1:8000/x."}}');
-    const lines = Array.from({ length: 5 }, (_, at) => lineOf(`l${at}`));
+  it('tells of the first three lines that failed, in the server’s words', async () => {
+    const message = 'Refused by http://10.0.0.1:8000/x.';
+    const body = Buffer.from(JSON.stringify({ error: { message } }));
+    // The first are asked last, as others need the rest.
+    const lines = Array.from({ length: 9 }, (_, at) => lineOf(`l${at}`, '', at < 6 ? {} : { after: [`l${at - 3}`] }));
     const { run, all } = await runOf({ lines, answer: () => ({ ...OK, status: 404, body }) });
     await all();
     await run.close();
-    expect(run.results.failures.map(({ message }) => message)).toEqual(Array.from({ length: 3 }, () => 'Refused by http://10.0.0.1:8000/x.')); // prettier-ignore
+    expect(run.results.failures).toMatchObject([1, 2, 3].map((line) => ({ line, message })));
   });
 
   it('keeps a line pending whose sender closes, and fails what is left with a reason', async () => {
