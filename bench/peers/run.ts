@@ -70,7 +70,7 @@ const loadArgs = ({ load, seed }: RunChoice, url: string): string[] => [
 
 export function resultOf(
   document: LoadDocument,
-  { title, speed }: Load,
+  { title }: Load,
   target: TargetName,
   seed: number,
   disturbance: Disturbance,
@@ -81,12 +81,11 @@ export function resultOf(
   const refused = errors.http_429 + errors.http_503;
   return {
     load: title,
-    speed,
     target,
     seed,
-    meanSeconds: scaled(seconds.mean, speed),
-    p99Seconds: scaled(seconds.p99, speed),
-    msPerToken: scaled(perToken.mean, speed * 1000),
+    meanSeconds: seconds.mean,
+    p99Seconds: seconds.p99,
+    msPerToken: scaled(perToken.mean, 1000),
     cachedShare: scaled(report.cached_tokens, 1 / report.prompt_tokens),
     programs,
     completed,

@@ -65,7 +65,6 @@ describe('the loads', () => {
 
 const runOf = (more: Partial<Run>): Run => ({
   load: 'a load',
-  speed: 20,
   target: 'maitred',
   seed: 1,
   meanSeconds: 90,
@@ -98,7 +97,7 @@ describe('the table', () => {
 });
 
 describe('a result', () => {
-  it('is in model time, and counts refusals apart from other failures', () => {
+  it('has the times of the load tester, which are in model time, and counts refusals apart from other failures', () => {
     const document = {
       programs_unfinished: 1,
       warnings: ['late'],
@@ -119,12 +118,11 @@ describe('a result', () => {
     } as unknown as LoadDocument;
     expect(resultOf(document, LOADS.fleet, 'pass-through', 3, QUIET)).toEqual({
       load: LOADS.fleet.title,
-      speed: 20,
       target: 'pass-through',
       seed: 3,
-      meanSeconds: 80,
-      p99Seconds: 200,
-      msPerToken: 40,
+      meanSeconds: 4,
+      p99Seconds: 10,
+      msPerToken: 2,
       cachedShare: 0.25,
       programs: 12,
       completed: 8,
