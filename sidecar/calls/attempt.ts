@@ -60,8 +60,8 @@ export class Attempt implements AnswerSink {
   #events = 0;
   #reportedEvents = 0;
   #reportedAt = 0;
-  /** Data of an error that is the stream's first event, or that clients of the API cannot read. */
-  #error: string | undefined;
+  /** That is the stream's first event, or that clients of the API cannot read. */
+  #error: GatewayError | undefined;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #over = false;
@@ -108,13 +108,13 @@ export class Attempt implements AnswerSink {
     if (this.#splitter === undefined) {
       this.#chunks.push(chunk);
       this.#bytes += chunk.length;
-      if (this.#bytes > this.#answerBytesMax) this.#tooLarge();
+      if (this.#bytes > this.#answerBytesMax) this.#failAtOnce(tooLarge(this.#answerBytesMax));
       return;
     }
     for (const bytes of this.#splitter.push(chunk)) this.sink.forward(bytes);
     if (this.#error !== undefined) return this.#failAtOnce(this.#error);
     if (this.#events > 0) this.#progress();
-    if (this.#splitter.heldBytes > this.#answerBytesMax) this.#tooLarge();
+    if (this.#splitter.heldBytes > this.#answerBytesMax) this.#failAtOnce(tooLarge(this.#answerBytesMax));
   }
 
   #progress(): void {
@@ -172,7 +172,7 @@ export class Attempt implements AnswerSink {
       const verdict = reader.push(event);
       if (verdict === 'hide' || this.#error !== undefined) return 'hide';
       if ((this.#events === 0 && reader.failed) || (!wasComplete && this.#isForeign(event.data))) {
-        this.#error = event.data;
+        this.#error = failureOf(this.#status, Buffer.from(event.data), this.#asked);
         return 'hide';
       }
       if (this.#events++ === 0) this.sink.began(reader);
@@ -189,10 +189,10 @@ export class Attempt implements AnswerSink {
   }
 
   /** If nothing was forwarded, another engine may do better. */
-  #failAtOnce(data: string): void {
+  #failAtOnce(error: GatewayError): void {
     if (this.#over) return;
     this.abort();
-    this.sink.failed(failureOf(this.#status, Buffer.from(data), this.#asked), 'answer');
+    this.sink.failed(error, 'answer');
   }
 
   /** A stream that announced its end is complete, even if its connection broke. */
@@ -229,11 +229,5 @@ export class Attempt implements AnswerSink {
       return this.sink.answered(this.#status, this.headers, body, this.call.api.readAnswer(answer));
     const error = new GatewayError('engine_answer_invalid', 'The engine’s answer is not a JSON object.');
     this.sink.failed(error, 'answer');
-  }
-
-  #tooLarge(): void {
-    if (this.#over) return;
-    this.abort();
-    this.sink.failed(tooLarge(this.#answerBytesMax), 'answer');
   }
 }

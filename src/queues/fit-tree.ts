@@ -60,7 +60,11 @@ export class FitTree<T> {
 
   /** Adds `value` under a key that is not in the tree. */
   insert(key: Key, value: T, need: number): void {
-    this.#root = insert(this.#root, new Node(key, value, need));
+    const node = new Node(key, value, need);
+    split(this.#root, key, node);
+    const { left, right } = node;
+    node.left = node.right = undefined;
+    this.#root = merge(merge(left, node), right);
     this.size += 1;
   }
 
@@ -111,19 +115,6 @@ function firstFit<T>(root: Node<T> | undefined, room: number, fits: (value: T) =
   const left = firstFit(root.left, room, fits);
   if (left !== undefined) return left;
   return root.need <= room && fits(root.value) ? root.value : firstFit(root.right, room, fits);
-}
-
-function insert<T>(root: Node<T> | undefined, node: Node<T>): Node<T> {
-  if (root === undefined) return node;
-  if (node.weight > root.weight) {
-    split(root, node.key, node);
-    node.pull();
-    return node;
-  }
-  if (before(node.key, root.key)) root.left = insert(root.left, node);
-  else root.right = insert(root.right, node);
-  root.pull();
-  return root;
 }
 
 /** Cuts `root` at `key` into the left and right subtree of `into`. */

@@ -1,7 +1,21 @@
 import { expect, it } from 'vitest';
 import type { EndedPrograms } from '../../../sidecar/admin/answers.js';
 import { run } from '../../support/command-line.js';
-import { completion, fakeEngine, gate, held, heldEngine, lone, named, ONE_AT_A_TIME, post, replies, until, world, type World } from '../gateway/world.js'; // prettier-ignore
+import {
+  completion,
+  fakeEngine,
+  gate,
+  held,
+  heldEngine,
+  lone,
+  named,
+  ONE_AT_A_TIME,
+  post,
+  replies,
+  until,
+  world,
+  type World,
+} from '../gateway/world.js';
 import { batchOf, create, inFolder, lineOf, reached, shown, upload } from './service.js';
 
 const FOUR = ['a', 'b', 'c', 'd'].map((id) => lineOf(id));

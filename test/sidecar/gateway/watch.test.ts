@@ -17,6 +17,7 @@ import {
   gate,
   named,
   open,
+  replies,
   stream,
   until,
   world,
@@ -160,10 +161,7 @@ describe('ended calls', () => {
     const { engine, chat, ask } = await lone(stream(), { limits: { pastCalls: 3 } });
     await chat({ stream: true }, named('old'));
     await chat({ stream: true }, named('p'));
-    engine.answer = (response) => {
-      response.statusCode = 400;
-      response.end('{}');
-    };
+    engine.answer = replies(400, {});
     await chat({}, named('p'));
     await ask('/programs/p/end', { method: 'POST' });
     const callsOf = async (key: string) =>
