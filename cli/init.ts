@@ -15,7 +15,7 @@ import {
   servedSchema,
   type Config,
 } from '../sidecar/config/index.js';
-import { SET_KEY } from '../sidecar/admin/status.js';
+import { SET_KEY } from '../sidecar/admin/engine-words.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';

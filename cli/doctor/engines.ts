@@ -1,4 +1,4 @@
-import { deadEngine, SET_KEY, wantsKey } from '../../sidecar/admin/status.js';
+import { deadEngine, SET_KEY, wantsKey } from '../../sidecar/admin/engine-words.js';
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { AT_ZERO } from '../../sidecar/discovery/discovery.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';

@@ -1,5 +1,5 @@
 import type { EngineList, GatewayState, ProgramGroups } from '../../sidecar/admin/answers.js';
-import { downRemedy } from '../../sidecar/admin/status.js';
+import { downRemedy } from '../../sidecar/admin/engine-words.js';
 import type { Config } from '../../sidecar/config/index.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isServing } from '../../sidecar/engines/index.js';

@@ -9,7 +9,8 @@ import { seconds, secondsOr, unixSeconds } from './figures.js';
 import { idleSinceMs, longestWaiting, programState, type ProgramQuery } from './query.js';
 import { whyEnded, type Rules } from './run-words.js';
 import { engineRow } from './state-rows.js';
-import { DOWN_SHOWN, troubleOf } from './status.js';
+import { troubleOf } from './engine-words.js';
+import { DOWN_SHOWN } from './status.js';
 
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
 export const CALLS_MAX = 100;

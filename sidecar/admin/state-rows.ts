@@ -8,7 +8,8 @@ import { joined } from '../engines/load.js';
 import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
-import { engineInWords, statusOf } from './status.js';
+import { engineInWords } from './engine-words.js';
+import { statusOf } from './status.js';
 
 export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view)) };

@@ -2,39 +2,16 @@ import type { ProgramId } from '../../src/index.js';
 import { DEFAULT_TENANT } from '../config/index.js';
 import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
-import { PLAIN } from '../errors.js';
 import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type { Batch, Engine, GatewayState, Failures, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { count, counted, named, percent, span } from './figures.js';
+import { downRemedy, failedOf, isBack, isFailing, latestOf, restartOf, troubleOf } from './engine-words.js';
+import { count, counted, named, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
 
 export const DOWN_SHOWN = 5;
-
-/** @param which engines to name */
-export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
-const restartOf = (which: string): string => `restart ${which}, or read its log`;
-export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
-
-/** Whether an engine is down because it wants a key, or another one. */
-export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
-
-/** Whether one that is down was reached: it fails calls or its probes, or is stuck. */
-const isReached = (reason: string | null): boolean => /^others answer|^it is stuck|answered 5\d\d$/.test(reason ?? '');
-
-/** The remedy of one that is down. @param which engines to name */
-export const downRemedy = (
-  { down_reason: reason, was_up: wasUp }: Pick<Engine, 'down_reason' | 'was_up'>,
-  which = 'it',
-): string =>
-  // prettier-ignore
-  wantsKey(reason)
-    ? SET_KEY
-    : isReached(reason)
-      ? restartOf(which)
-      : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${wasUp ? `start ${which}` : deadEngine(which)}`;
 
 const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SHOWN).map(({ id }) => id);
 
@@ -128,9 +105,8 @@ export function statusOf(
   };
 }
 
-/** Share of the calls from which failures call for a look, and of an engine's attempts, also how many of them. */
+/** Share of the calls from which failures call for a look. */
 const FAILED_SHARE = 0.01;
-const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 const CODES_SHOWN = 3;
 
 /** Remedies of calls that failed by their client's fault. */
@@ -162,9 +138,6 @@ function failedParts({ calls, failed, outage }: Seen['totals'], fault: 'client' 
 
 /** Without another one for a minute, failures are over. */
 const isRecent = (at: number): boolean => Date.now() / 1000 - at <= 60;
-
-const latestOf = (what: string, at: number): string =>
-  ` in the last 5 min${what}; the last one ${span(Date.now() - 1000 * at)} ago`;
 
 /** ` (the last by program "p" of tenant t)`, as far as it has names. */
 function byWhom({ last }: Failures): string {
@@ -218,68 +191,4 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
     ...(silent.length > 0 ? [`What ${silent.join(', ')} does is missing: no answer.`] : []),
     ...(strange.length > 0 ? [`What ${strange.join(', ')} does is missing: another version.`] : []),
   ];
-}
-
-type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
-
-/** `has been down for 9 s (connection refused).` Its failures only where they are many: a few are none of its state. */
-export function troubleOf(engine: Engine): string {
-  const text = `${standInWords(engine)} ${isFailing(engine) ? failedOf(engine) : ''}`.trim();
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
-/** Whether it has come back since it last failed an attempt: there is no reason to drain it. */
-const isBack = ({ failures, serving_since: since }: Engine): boolean =>
-  (failures?.last_at ?? 0) + LAST_AT_STEP <= (since ?? -1);
-/** Seconds to which `last_at` is told. */
-const LAST_AT_STEP = 5;
-
-const isFailing = ({ failures }: Engine): boolean =>
-  (failures?.calls ?? 0) >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * (failures?.attempts ?? 0));
-
-/** Share of the gate above which hardly any call finds room. */
-const GATE_FULL = 0.97;
-/** Share of prompts from the cache below which programs that return gain little by it. */
-const CACHED_LOW = 1 / 3;
-
-/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
-export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
-  all
-    ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.`
-    : '';
-
-/** Whether an engine takes calls now, and if not, why; then what it failed. */
-export const engineInWords = (engine: Omit<Engine, 'text'>, times: Times): string =>
-  `${standInWords(engine)}${hungInWords(engine, times)}${silenceOf(engine)} ${failedOf(engine)}`.trim();
-
-function hungInWords({ state, in_flight: inFlight }: Pick<Engine, 'state' | 'in_flight'>, times: Times): string {
-  if (state !== 'down' || inFlight === 0) return '';
-  const are = inFlight === 1 ? 'Its call in flight is' : `Its ${count(inFlight)} calls in flight are`;
-  return ` ${are} cut after ${span(times.idleMs)} of silence (timeouts.idleMs), or after ${span(times.firstByteMs)} without a first byte (timeouts.firstByteMs).`;
-}
-
-const silenceOf = ({ silent_seconds: silent }: Pick<Engine, 'silent_seconds'>): string =>
-  silent ? ` It has answered no call and no probe well for ${span(1000 * silent)}.` : '';
-
-function standInWords(engine: Omit<Engine, 'text'>): string {
-  const { state, down_reason: reason, downs, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
-  const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
-  if (state === 'starting') return 'Is starting: its first probe is under way.';
-  if (state === 'down')
-    return `Has been down for ${span(since === null ? 0 : Date.now() - 1000 * since)} (${reason ?? 'unknown'})${downs > 1 ? `; it went down ${downs} times in the last 5 min` : ''}${next}.`;
-  if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
-  if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
-  if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
-  if (state === 'probation') return 'On probation: one call at a time.';
-  if (engine.window !== null && inFlight >= engine.window) return 'Its window is full.';
-  // As the scheduler does, so that no call is too large for ever.
-  if ((engine.all_gateways?.in_flight ?? inFlight) === 0) return 'Takes any call, as none runs there.';
-  const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle, cached_share: cached } = engine;
-  if (rest !== null && workingSet >= GATE_FULL * rest) {
-    const isCold = idle < 1 && cached !== null && cached < CACHED_LOW;
-    const kept = isCold ? `, none of them idle contexts: ${percent(cached)} of prompt tokens came from the cache in the last 5 min` : idle > 0 ? `, ${count(idle)} of them idle contexts` : ''; // prettier-ignore
-    return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens${kept}.`;
-  }
-  // Those that wait may need more.
-  return rest === null ? 'Takes calls.' : `Takes calls that need up to ${count(Math.floor(rest - workingSet))} tokens.`;
 }

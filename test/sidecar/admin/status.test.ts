@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Engine } from '../../../sidecar/admin/answers.js';
 import { batchInShort, batchRows } from '../../../sidecar/admin/batches.js';
-import { downRemedy, engineInWords, statusOf } from '../../../sidecar/admin/status.js';
+import { downRemedy, engineInWords } from '../../../sidecar/admin/engine-words.js';
+import { statusOf } from '../../../sidecar/admin/status.js';
 
 it('says what an engine that is up has room for, and how long calls hang on one that is down', () => {
   const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, cached_share: 0.05 }; // prettier-ignore
