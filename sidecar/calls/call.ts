@@ -1,14 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import {
-  millis,
-  tokens,
-  type Dispatch,
-  type Event,
-  type Millis,
-  type ProgramId,
-  type Reject,
-  type Usage,
-} from '../../src/index.js';
+import { millis, tokens, type Dispatch, type Event, type ProgramId, type Reject, type Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { endProgram } from '../admin/programs.js';
 import type { Context } from '../context.js';
@@ -25,6 +16,7 @@ import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { refusalFor } from './refusal.js';
 import { Reply } from './reply.js';
+import { CallTimes } from './times.js';
 
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
 
@@ -56,11 +48,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #busySinceMs: number | undefined;
   #commentTimer: NodeJS.Timeout | undefined;
   readonly #program: ProgramId;
-  readonly #arrivedAt: Millis;
-  /** The time since which it waits; undefined: an engine has it. */
-  #waitsSince: Millis | undefined;
-  #dispatchedAt: Millis | undefined;
-  #beganAt: Millis | undefined;
+  readonly #times: CallTimes;
 
   constructor(
     readonly spec: CallSpec,
@@ -69,8 +57,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     private readonly context: Context,
   ) {
     this.#program = spec.identity.program;
-    this.#arrivedAt = context.driver.now();
-    this.#waitsSince = this.#arrivedAt;
+    this.#times = new CallTimes(context.driver);
     this.#reply = new Reply(request, response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
   }
 
@@ -98,8 +85,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (this.#state === 'arriving') this.context.observers.tell('accepted', this);
     this.#state = 'dispatched';
     this.#dispatch = dispatch;
-    this.#dispatchedAt = this.context.driver.now();
-    this.#waitsSince = undefined;
+    this.#times.dispatched();
     this.#attempts += 1;
     this.context.observers.tell('dispatched', this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
@@ -126,7 +112,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   began(reader: StreamReader): void {
     this.#state = 'streaming';
-    this.#beganAt = this.context.driver.now();
+    this.#times.began();
     clearInterval(this.#commentTimer);
     this.context.driver.emit({ type: 'callStarted', call: this.spec.id });
     this.#attempt?.engine.succeeded(this.#program);
@@ -209,7 +195,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   #queue(): void {
     this.#state = 'queued';
-    this.#waitsSince ??= this.context.driver.now();
+    this.#times.waits();
     if (!this.spec.facts.stream) return;
     this.#commentTimer ??= setInterval(() => {
       if (this.#state === 'queued' || this.#reply.streaming) this.#comment();
@@ -226,7 +212,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #queued(): string {
     const { driver } = this.context;
     const wait = driver.waits().get(this.spec.id);
-    return queuedComment(driver.now() - this.#arrivedAt, driver.scheduler.views.waiting, wait, this.#expected(wait));
+    return queuedComment(this.#times.ageMs, driver.scheduler.views.waiting, wait, this.#expected(wait));
   }
 
   #expected(wait = this.context.driver.waits().get(this.spec.id)): ExpectedWait | undefined {
@@ -292,7 +278,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#attempt?.abort();
     if (event !== undefined) context.driver.emit(event);
     if (error !== undefined) this.#reply.fail(error, this.#headers(error.code), this.#attempt?.reader);
-    const now = context.driver.now();
     const report: CallReport = {
       outcome,
       status: this.#reply.status,
@@ -301,15 +286,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       attempts: this.#attempts,
       failures: this.failures.last,
       waits: context.driver.causes.take(this.spec.id),
-      queueMs: this.#queueMs(now),
-      ttftMs: this.#beganAt === undefined ? undefined : this.#beganAt - this.#arrivedAt,
-      serviceMs: this.#dispatchedAt === undefined ? undefined : (this.#waitsSince ?? now) - this.#dispatchedAt,
-      durationMs: now - this.#arrivedAt,
+      ...this.#times.figures(this.#dispatch),
       hungMs,
       usage,
     };
     this.spec.held.release();
-    context.observers.tell('ended', this, report, now);
+    context.observers.tell('ended', this, report, context.driver.now());
     // A line without an answer is sent again, or ends with its batch.
     if (this.spec.identity.final && (isAnswered || this.spec.line === undefined)) endProgram(context, this.#program);
   }
@@ -320,13 +302,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.context.returning.expect(tenant, fingerprint, identity, this.context.config.timeouts.ghostMs);
   }
 
-  /** Its waits for all attempts, and the last one of a call that ends without another. */
-  #queueMs(now: Millis): number {
-    return (this.#dispatch?.queueMs ?? 0) + (this.#waitsSince === undefined ? 0 : now - this.#waitsSince);
-  }
-
   #headers(reason?: string, expected?: ExpectedWait): OutgoingHttpHeaders {
-    const queueMs = this.#queueMs(this.context.driver.now());
-    return callHeaders(this.context, this.spec, this.#dispatch, queueMs, reason, expected);
+    return callHeaders(this.context, this.spec, this.#dispatch, this.#times.queueMs(this.#dispatch), reason, expected);
   }
 }
