@@ -13,6 +13,8 @@ export const PROGRAMS_MAX = 2000;
 export const STEADY = 25;
 /** Seeds that may tell a large difference. */
 const SEEDS_FIRST = 4;
+/** Times the programs, where more seeds would hardly tell. */
+const LONGER = 4;
 /** Share of these that is as good. */
 const NEARLY = 0.9;
 /** A ratio of times below which more programs would not turn it. */
@@ -57,17 +59,19 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
   if (plan.searched === undefined && loads.length > 0 && !plan.isExact) {
-    if (!loadOf(plan, runs, 0).isHeld && !verdicts.some(({ isHeld, enough }) => isHeld && enough !== undefined))
+    if (!loadOf(plan, runs, 0).isHeld && !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen))
       return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(axis, 'those that it does')}`; // prettier-ignore
     const isOver = verdicts.length === 0 || verdicts.some((each) => !each.isHeld);
     if (isSeveral && from < 0 && !isOver && axis === 'rate')
       return `Some setting sustains each of these loads: ${auto(axis, 'higher ones, which may show a gain')}`;
-    if (isSeveral && from === 0) return `It may pay below, too: ${auto(axis, 'the least that does')}`;
+    if (isSeveral && from === 0) return `It may pay below ${loads[0]}, too: ${auto(axis, 'the least that does')}`;
   }
-  if (from === 0 && isSeveral && (loads[0] ?? 1) !== 1) return `It may pay below, too${ENDED}`;
-  if (plan.searched === 'concurrency' && from < 0 && verdicts.every(({ enough }) => enough === undefined))
+  if (from === 0 && isSeveral && loads[0] !== 1) return `It may pay below ${loads[0]}, too${ENDED}`;
+  if (plan.searched === 'concurrency' && from < 0 && verdicts.every((each) => !each.isOpen))
     return `Up to ${loads.at(-1)} at a time, nothing is better; ${more(plan)}`;
-  const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
+  const open = from < 0 ? verdicts : isSeveral ? verdicts.slice(Math.max(0, from - 1), from) : [];
+  const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
+  const whether = `to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}`;
   const steady = steadyOf(plan, runs);
   // Of programs a number at a time, few seeds tell a large difference.
   const isFirst = steady?.isLarge === true && plan.seeds.length === 1;
@@ -76,10 +80,11 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const variants = plan.searched === undefined ? plan.variants.length : VALUES_MAX * choicesOf(plan);
   const count = Math.min(wanted, Math.floor(RUNS_MAX / variants));
   const programs = isFirst ? undefined : steady?.programs;
-  if (!plan.isExact && count > plan.seeds.length) {
-    const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
-    return `Too few seeds${programs === undefined ? '' : ' and programs'} to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: ${again(plan, programs, count)}`; // prettier-ignore
-  }
+  if (!plan.isExact && count > plan.seeds.length)
+    return `Too few seeds${programs === undefined ? '' : ' and programs'} ${whether}: ${again(plan, programs, count)}`;
+  // Near the most that a setting sustains, longer runs differ less.
+  if (open.some((each) => each.isOpen) && !plan.isExact && axis === 'rate' && 2 * plan.programs <= PROGRAMS_MAX)
+    return `Too few programs ${whether}: ${again(plan, Math.min(PROGRAMS_MAX, LONGER * plan.programs))}`;
   if (steady === undefined || (steady.isLarge && from < 0)) return undefined;
   return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: ${again(plan, programs)}`; // prettier-ignore
 }

@@ -1,4 +1,4 @@
-import { type Grid, gridLines, GROWS, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
+import { type Grid, gridLines, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
 import { ratio } from '../../text/index.js';
 import { SEARCHED } from './axes.js';
 import { orderComparisonsOf } from './comparison.js';
@@ -17,23 +17,23 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
   if (all.length === 0) return [];
   const [corner = '', ...labels] = labelsOf(plan, all.map(({ variant }) => variant)); // prettier-ignore
   const rows = all.map((row, at) => ({ ...row, label: `${labels[at] ?? ''}${row.suffix}` }));
-  const has = (mark: string) => rows.some(({ outcome }) => outcome.includes(mark));
+  const has = (mark: RegExp) => rows.some(({ outcome }) => mark.test(outcome));
   return [
     `Times divided by those ${choicesOf(plan) > 1 ? `of ${settingOf(plan, 0)}` : nameOf(plan, plan.variants[0] as Variant)}: below 1 is faster.`, // prettier-ignore
     ...gridLines(ratioGrid(corner, rows, plan.margin), width),
-    ...(has(GROWS) ? [`${GROWS} It grows with the number of programs, as one of both is overloaded, in some seeds at least.`] : []), // prettier-ignore
-    ...(has(CALM) ? [`Rows ${CALM}some seeds are of those that overload neither.`] : []),
+    ...(has(/\*/)
+      ? ['* It grows with the number of programs, as one of both is overloaded, in some seeds at least.']
+      : []),
+    ...(has(/^in /) ? ['Rows in some seeds are of those that overload neither.'] : []),
   ];
 }
-
-const CALM = 'in ';
 
 /** The rows of some variants against the first of them, each followed by one of the seeds that both sustain. */
 const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[], suffix = '') =>
   verdictAmong(plan, runs, group).rows.flatMap(({ at, ...row }) => {
     const own = { ...row, variant: group[at] ?? 0, suffix };
     const { calm } = row.times ?? {};
-    return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `${CALM}${calm.of}`, times: calm, price: [] }])];
+    return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `in ${calm.of}`, times: calm, price: [] }])];
   });
 
 type Labelled = Omit<PlaceRow, 'at'> & { readonly label: string };

@@ -32,7 +32,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   if (!isWhole || !isPossible(plan.variants[0]) || plan.variants.every((_, at) => isMostLost(runs, at))) return undefined; // prettier-ignore
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
-  const next = isStopped ? undefined : enginesOf(plan).length > 1 ? enginesNext(plan, runs) : nextOf(plan, runs, verdicts); // prettier-ignore
+  const next = isStopped ? undefined : enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts); // prettier-ignore
   const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
     const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
@@ -44,7 +44,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   if (isOne && runs.every(isUnloaded)) return told(0, []);
   if (plan.variants.length > settings) {
     // Seeds are wanted where no answer is certain.
-    const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some(({ enough }) => enough !== undefined)); // prettier-ignore
+    const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some((each) => each.isOpen)); // prettier-ignore
     const answer = isOpen ? [next] : [sentence, next];
     // Where engines are counted, that is the question.
     return enginesOf(plan).length > 1 ? told(choice, [], answer) : told(choice, answer);
@@ -53,11 +53,13 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const against = settingOf(plan, 0);
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next]);
   if (choice === 0) {
-    const { slight, missed = [], isHeld } = verdicts[0] ?? {};
+    const { slight, missed = [], isHeld, isOpen: isUnsure, losses = [] } = verdicts[0] ?? {};
+    if (isUnsure) return told(0, [`These runs cannot tell whether anything is better than ${against}.`]);
     if (plan.slos.length > 0 && isHeld === false) return told(0, [`No setting meets ${objectivesOf(plan)} at this load${loadsOf(plan).axis === 'rate' && plan.searched === undefined ? ': --rate auto looks for those at which one does' : ''}.`]); // prettier-ignore
     if (missed.length > 0) return told(0, [`Keep ${against}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]); // prettier-ignore
+    const [lost] = losses;
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    const why = slight === undefined ? `${is} significantly better by mean program time` : `the gain of ${slight} is too little for its price`; // prettier-ignore
+    const why = slight !== undefined ? `the gain of ${slight} is too little for its price` : settings === 2 && lost !== undefined ? `${lost.name}${lost.text}` : `${is} significantly better by mean program time`; // prettier-ignore
     const keep = `Keep ${against}: ${why}.`;
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
@@ -65,7 +67,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
-  const who = verdict?.prices[verdict.better.indexOf(choice)]?.find(({ measure }) => measure === 'kind')?.text;
+  const who = verdict?.rows.find(({ at }) => at === choice)?.price.find(({ kind }) => kind !== undefined)?.text;
   return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}`, equalsOf(plan, runs, choice), next]); // prettier-ignore
 }
 

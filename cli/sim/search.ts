@@ -20,7 +20,7 @@ interface Found {
 
 /**
  * The values of one circumstance that tell most, and their runs. Rates: from the lowest that pays, or that the first
- * setting sustains, to one that none does. Numbers at a time: from where calls begin to wait until it pays. Engines:
+ * setting sustains, to one that none does. Numbers at a time: from where calls begin to wait to where it pays. Engines:
  * the fewest that are enough for each setting, and one less.
  * @param isSized whether the number of programs is given
  * @param run makes all runs of a plan; when stopped, some of them
@@ -54,10 +54,8 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     if (held.at(-1) === true) return twoDigits(high * STEP);
     // Between the most that is sustained, or the most that does not pay, and the next rate.
     const edges = [held.indexOf(false), rates.findIndex((_, at) => pays({ plan, runs }, at))];
-    const gap = edges
-      .map((at) => [rates[at - 1] ?? Infinity, rates[at] ?? 0] as const)
-      .find(([last, next]) => next > FAR * last);
-    return gap && twoDigits(Math.sqrt(gap[0] * gap[1]));
+    const middle = edges.map((at) => between(rates, at)).find((value) => value !== undefined);
+    return middle && twoDigits(middle);
   },
   concurrency: ({ plan, runs }) => {
     const numbers = plan.lists.concurrency ?? [];
@@ -65,7 +63,9 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const paying = numbers.map((_, at) => pays({ plan, runs }, at));
     if (low > 1 && paying[0] === true) return Math.floor(low / STEP);
     const next = Math.ceil(high * STEP);
-    return paying.slice(-2).filter(Boolean).length > 1 || next * AT_ONCE > plan.programs ? undefined : next;
+    if (paying.slice(-2).filter(Boolean).length < 2 && next * AT_ONCE <= plan.programs) return next;
+    const middle = between(numbers, paying.indexOf(true));
+    return middle && Math.round(middle);
   },
   engines: ({ plan, runs }) => {
     const numbers = plan.lists.engines ?? [];
@@ -80,6 +80,12 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     return above < 0 ? undefined : Math.floor(((numbers[above - 1] ?? 0) + (numbers[above] ?? 0)) / 2);
   },
 };
+
+/** A value between neighbours, if they are far apart. */
+function between(values: readonly number[], at: number): number | undefined {
+  const [last = Infinity, next = 0] = [values[at - 1], values[at]];
+  return next > FAR * last ? Math.sqrt(last * next) : undefined;
+}
 
 /** Whether no queue grows on the most engines, and all programs take the same time as on half as many, but for a hundredth. */
 function isFlat(plan: Plan, runs: readonly RunReport[]): boolean {

@@ -47,7 +47,7 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
   const best = verdict.better.find((choice) => !missing.includes(choice));
   // The gain of a burst need not hold for a load.
   const isShort = best !== undefined && loads[best]?.state === 'unknown';
-  const isKept = (_: unknown, at: number) => !isShort && !missing.includes(verdict.better[at] ?? 0);
+  const isKept = (choice: number) => !isShort && !missing.includes(choice);
   const noted = (choice: number) => isShort && verdict.better.includes(choice) ? ', if it lasts' : missing.includes(choice) ? ', misses the objective' : ''; // prettier-ignore
   return {
     ...verdict,
@@ -56,7 +56,6 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
     isShort,
     missed: missing.map((choice) => settingOf(plan, variants[choice] ?? 0)),
     better: verdict.better.filter(isKept),
-    prices: verdict.prices.filter(isKept),
     rows: verdict.rows.map((row) => ({ ...row, outcome: row.outcome + noted(row.at) })),
   };
 }

@@ -74,17 +74,23 @@ const FAR_APART = 1.5;
 
 /**
  * How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell, and from 16 on,
- * which decide: one advice must not lead to another.
+ * which decide: one advice must not lead to another. Whether a gain may be hidden.
  */
-export function moreOf(ratio: Ratio, margin: number, repeated: string): { count: number | undefined; text: string } {
-  if ((ratio.low ?? 0) >= 1 - margin) return { count: undefined, text: 'not faster' };
+export function moreOf(
+  ratio: Ratio,
+  margin: number,
+  repeated: string,
+): { count?: number; text: string; isOpen: boolean } {
+  // prettier-ignore
+  if ((ratio.low ?? 0) >= 1 - margin) return { text: 'not faster', isOpen: false };
   const enough = ratio.pairs >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
-  if (enough !== undefined) return { count: enough, text: `about ${enough} ${repeated} would tell` };
-  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `too few ${repeated} to tell` };
+  if (enough !== undefined) return { count: enough, text: `about ${enough} ${repeated} would tell`, isOpen: true };
+  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `too few ${repeated} to tell`, isOpen: true };
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
   const isNear = Math.abs(Math.log(ratio.ratio ?? NaN)) <= -Math.log(1 - margin);
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;
-  return { count: undefined, text: isWide || !(isNear || isSome) ? 'too uneven to tell' : isNear ? 'treat them as equal' : 'about the margin' }; // prettier-ignore
+  if (isWide || !(isNear || isSome)) return { text: 'too uneven to tell', isOpen: true };
+  return { text: isNear ? 'treat them as equal' : 'about the margin', isOpen: false };
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

@@ -24,16 +24,15 @@ export function breakEvenOf(
   );
   const choice = preferred ?? most;
   if (choice === undefined) {
-    const unsure = verdicts.filter(({ enough }) => enough !== undefined).map(({ place }) => lowered(place));
+    const unsure = verdicts.filter(({ isOpen }) => isOpen).map(({ place }) => lowered(place));
     const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
-    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
+    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${loads === undefined && all > 1 ? ' in any of these' : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
     return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);
   const paying = verdicts.filter(({ better }) => better.includes(choice));
-  const [words, places] = paying.length > 1 ? ['Its price is highest', paying] : ['Its price', paying.map((each) => ({ ...each, place: '' }))]; // prettier-ignore
-  const price = highest(places, words, ({ better, prices }) => prices[better.indexOf(choice)] ?? []);
+  const price = highest(verdicts, 'Its price is highest', ({ rows }) => rows.find(({ at, isOut }) => at === choice && !isOut)?.price ?? []); // prettier-ignore
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
   const only = `only in seeds that overload ${nameOf(0)}`;
   const isBurst = ({ bursts }: PlaceVerdict) => bursts?.includes(choice) === true;
@@ -43,7 +42,7 @@ export function breakEvenOf(
   const isAll = verdicts.length === loads;
   const isLast = from === verdicts.length - 1;
   const some = verdicts.slice(from).filter(isBurst);
-  const burst = some.length === 0 ? '' : `; ${some.map((each) => lowered(each.place)).join(' and ')} ${only}`;
+  const burst = some.length === 0 ? '' : isLast ? `, ${only}` : `; ${some.map((each) => lowered(each.place)).join(' and ')} ${only}`; // prettier-ignore
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
   const upTo = `from ${place.replace(UNIT, '')} to ${last}`;
   if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `${upTo}, the most that was tried`}${burst}`); // prettier-ignore

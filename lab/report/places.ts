@@ -27,6 +27,8 @@ export interface PlaceRow {
   readonly times?: Times | undefined;
   /** The times that are worse. */
   readonly price: readonly Cost[];
+  /** Whether it is overloaded where the first is not, or they are not compared: its price is none to choose by. */
+  readonly isOut: boolean;
 }
 
 export interface PlaceVerdict {
@@ -36,15 +38,14 @@ export interface PlaceVerdict {
   readonly rows: readonly PlaceRow[];
   /** Places in the list of those under which programs are certainly faster than under the first, the fastest first. */
   readonly better: readonly number[];
-  /** The times that are worse under each of these. */
-  readonly prices: readonly (readonly Cost[])[];
   /** Those of them whose gain is only in repetitions that overload the first, which sustains most. */
   readonly bursts?: readonly number[];
   /** One that is certainly faster, but too little for its price. */
   readonly slight?: string | undefined;
   /** Those that are certainly slower, or overloaded where the first is not: the slowest first. */
   readonly losses: readonly { readonly at: number; readonly name: string; readonly factor: number; readonly text: string }[]; // prettier-ignore
-  /** Where nothing is better, and too little was run to know: how many repetitions would tell. */
+  /** Whether nothing is better for certain, but something may be; and how many repetitions would tell, if any number would. */
+  readonly isOpen: boolean;
   readonly enough?: number | undefined;
 }
 
@@ -68,31 +69,29 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const within = worthy[0]?.ratio.high ?? worthy[0]?.ratio.ratio ?? 0;
   const alike = worthy.filter((each) => timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
   const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
-  const enough = open.map(({ verdict, ratio }) => (verdict === 'unsure' && moreOf(ratio, margin, repeated).count) || 0);
+  const unsure = open.filter(({ verdict }) => verdict === 'unsure').map(({ ratio }) => moreOf(ratio, margin, repeated));
   const rowOf = (each: Tried, at: number): PlaceRow => {
     const found = compared.find((other) => other.at === at);
-    if (found === undefined) return { at, price: [], outcome: each.isOut ? 'both overloaded' : `fails more programs: ${number(first?.failed ?? 0)} -> ${number(each.failed)}` }; // prettier-ignore
+    if (found === undefined) return { at, isOut: true, price: [], outcome: each.isOut ? 'both overloaded' : `fails more programs: ${number(first?.failed ?? 0)} -> ${number(each.failed)}` }; // prettier-ignore
     const isSlight = sooner.includes(found) && !worthy.includes(found);
-    return { at, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
+    return { at, isOut: found.isWorn, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
   };
   return {
     place,
     rows: all.map(rowOf).slice(1),
     better: better.map(({ at }) => at),
-    prices: better.map(({ price }) => price),
     bursts: first?.isOverloaded === true ? [] : better.filter(({ times: { calm } }) => calm !== undefined && verdictOf(calm.programs.mean, margin) !== 'sooner').map(({ at }) => at), // prettier-ignore
-    ...(better.length === 0 && { slight: sooner[0]?.name, enough: Math.max(0, ...enough) || undefined }),
+    isOpen: better.length === 0 && unsure.some(({ isOpen }) => isOpen),
+    ...(better.length === 0 && { slight: sooner[0]?.name, enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
     losses: lossesOf(compared, margin),
   };
 }
 
 type Against = ReturnType<typeof comparedOf>[number];
 
-/** Marks a factor that grows with the number of programs. */
-export const GROWS = '*';
-
+/** The words of a row. A star marks a factor that grows with the number of programs. */
 function wordsOf({ isWorn, verdict, ratio, times }: Against, first: Tried | undefined, terms: Terms): string {
-  const star = first?.isOverloaded === true || isWorn || times.calm !== undefined ? GROWS : '';
+  const star = first?.isOverloaded === true || isWorn || times.calm !== undefined ? '*' : '';
   const is = isWorn ? ['overloaded'] : [];
   const words = changeWords(ratio, terms.margin, terms.isExact ? undefined : terms.repeated);
   return verdict === 'sooner' || verdict === 'later' ? [...is, `${words}${star}`].join(', ') : (is[0] ?? words);

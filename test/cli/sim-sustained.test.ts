@@ -95,6 +95,20 @@ it('names the settings that the best one cannot be told apart from, and its pric
   expect(told([1, 2, 3, 4, 5, 6, 7])[1]).toBe('It cannot be told apart from 4 others.');
 });
 
+it('keeps the first setting where nothing else may be better, and else says that it cannot tell', () => {
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+  const uneven = (at: number, seed: number) => ({ program_seconds: spread(at % 2 === 1 && seed % 2 === 0 ? 4 : at % 2 === 1 ? 16 : 10) }); // prettier-ignore
+  const told = (lists: object, programs: number) => linesOf({ policy: BOTH, ...lists }, { seeds, programs }, uneven)[0];
+  expect(told({ rate: [1] }, 300)).toBe('Too few programs to tell whether anything is better than pass-through: run again with --programs 1200, about 4 times as long.'); // prettier-ignore
+  expect(told({ rate: [1] }, 1001)).toBe('These runs cannot tell whether anything is better than pass-through.');
+  const lost = (at: number) => ({ program_seconds: spread(at % 2 === 0 ? 10 : 12) });
+  expect(linesOf({ rate: [1], policy: BOTH }, { programs: 300 }, lost)[0]).toBe('Keep pass-through: plas, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
+  expect(linesOf({ policy: BOTH, conditions: ['none', 'production'] }, {}, lost)[0]).toMatch(/^Keep pass-through: nothing is significantly better in any of these\./); // prettier-ignore
+  // On how many engines it is sustained is told; whether it pays there is not.
+  const few = linesOf({ engines: [1, 2], policy: BOTH }, { seeds }, (at, seed) => ({ queue_grew: at < 2, program_seconds: spread(at === 3 ? 4 + seed : 10) })); // prettier-ignore
+  expect(few.at(-1)).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads .*: run again with --seed 1\.\.\d+, /); // prettier-ignore
+});
+
 it('says of a gain that it is too little for its price', () => {
   const [kept] = linesOf({ concurrency: [1], policy: BOTH }, { programs: 25 }, (at) => ({ program_seconds: spread(at === 0 ? 100 : 97), ttft_seconds: spread(at === 0 ? 10 : 60) })); // prettier-ignore
   expect(kept).toBe('Keep pass-through: the gain of plas is too little for its price.');
