@@ -2,6 +2,8 @@ import { breakEvenOf } from '../../lab/index.js';
 import { isLossy, keepsUp, repeatText, runsOf, timeText, tooFewText } from '../../loadtest/report/index.js';
 import { isOpen, isOverloaded, isTold, type Played, rises } from './verdict.js';
 
+const NONE = 'none of these loads';
+
 /**
  * From which load on the second target is better, of those that one of both sustains; of one target, up to which load it
  * keeps up and meets every objective; last, what would tell more.
@@ -12,12 +14,16 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const [{ load, document }] = played as readonly [Played];
   const from = played.findIndex((one) => !isTold(one) || !one.document.targets.every(keepsUp) || one.document.slo.some(({ met }) => !met)); // prettier-ignore
   const next = rising && counsel.length === 0 ? nextOf(played, from) : '';
-  if (document.ab === null) {
-    const isAsked = rising && (isOpen(load) || document.slo.length > 0) && (from !== 0 || counsel.length === 0);
-    const upTo = played.at(Math.max(0, from) - 1)?.verdict.place.replace(/^At |^With /, 'up to ');
-    const told = from === 0 ? 'none of these loads' : `${from === -1 ? 'all ' : counsel.length > 0 ? 'at least ' : ''}${upTo}`; // prettier-ignore
-    return [...(isAsked ? [`Sustained: ${told}.${next}`] : []), ...counsel];
-  }
+  const isAsked = rising && (isOpen(load) || document.slo.length > 0) && (from !== 0 || counsel.length === 0);
+  const reachOf = (end: number) => {
+    const upTo = played.at(Math.max(0, end) - 1)?.verdict.place.replace(/^At |^With /, 'up to ');
+    return end === 0 ? NONE : `${end === -1 ? 'all ' : counsel.length > 0 ? 'at least ' : ''}${upTo}`;
+  };
+  if (document.ab === null) return [...(isAsked ? [`Sustained: ${reachOf(from)}.${next}`] : []), ...counsel];
+  const reaches = document.targets.map((_, at) => reachOf(played.findIndex((one) => !isTold(one) || !one.document.targets.slice(at, at + 1).every(keepsUp)))); // prettier-ignore
+  const told = new Set(reaches).size === 1 ? `${reaches[0]} by both` : reaches.map((reach, at) => `${document.targets[at]?.name} ${reach}`).join('; '); // prettier-ignore
+  const isKnown = reaches.some((reach) => reach !== NONE);
+  const sustained = rising && isOpen(load) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
   if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
   const kept = compared.filter((each) => each.document.targets.some(keepsUp));
@@ -27,10 +33,10 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const nameOf = (choice: number) => document.targets[choice]?.name ?? '';
   const { choice, sentence } = breakEvenOf(served, nameOf, rising ? played.length : undefined);
   const unsure = choice === 0 ? kept.filter(({ verdict }) => verdict.enough !== undefined) : [];
-  if (unsure.length > 0 && counsel.length === 0) return [sentence, tooFewRunsText(unsure)];
+  if (unsure.length > 0 && counsel.length === 0) return [sentence, ...sustained, tooFewRunsText(unsure)];
   // Below the lowest load less waits, and what loses here would lose there.
   const isOpenYet = choice === 0 && from !== 0 && served.every(({ losses }) => losses.length === 0);
-  return [`${sentence}${isOpenYet ? next : ''}`, ...counsel];
+  return [`${sentence}${isOpenYet ? next : ''}`, ...sustained, ...counsel];
 }
 
 /** The number of programs that tells of every load; none: all is told. */

@@ -47,7 +47,7 @@ export interface Change extends Times {
  */
 export function headline(change: Change, margin = MARGIN): string {
   const { name, failed, cached } = change;
-  const parts = [programsText(change, margin), firstTokenText(change, margin)];
+  const parts = [programsText(change, margin), firstTokenText(change, margin, { words: isSingle(change) ? ({ ratio: value }) => ratio(value) : undefined })]; // prettier-ignore
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
@@ -58,14 +58,16 @@ export function headline(change: Change, margin = MARGIN): string {
   return `${name}: ${all.filter((part) => part !== '').join('; ')}.`;
 }
 
+/** Whether its ratios are of one repetition, so that any of them may be chance. */
+const isSingle = ({ single, programs: { mean } }: Change): boolean => single !== undefined && mean.low === null;
+
 function programsText(change: Change, margin: number): string {
   const { against, programs, single, counts } = change;
   const { mean, p50, p99 } = programs;
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
     return `no comparison with ${against}: no program completed in both`;
-  const chance =
-    mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
+  const chance = isSingle(change) ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
   const more = verdict === 'unsure' ? `: ${moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text}` : '';
   // Short programs can gain much that the mean, of a few long ones, does not show.
@@ -76,7 +78,8 @@ function programsText(change: Change, margin: number): string {
     verdict !== 'later' && p99.low !== null && counts.programs >= TAIL_MIN,
   ];
   const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
-  const others = [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
+  // Of one repetition, figures alone.
+  const others = isSingle(change) ? [] : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
   return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
 }
 
@@ -112,7 +115,7 @@ export function worseOf(times: Times, margin: number): Cost[] {
   const { p50, p99 } = (times.calm ?? times).firstToken;
   const isLater = (value: Ratio) => verdictOf(value, margin) === 'later';
   const isTold = (value: Ratio) => isLater(value) || (value === p99 && verdictOf(p99, margin) === 'unsure' && (p99.ratio ?? 0) > FACTOR_MIN); // prettier-ignore
-  const first = [p50, p99].some(isTold) ? [firstTokenText(times, margin, isTold)] : [];
+  const first = [p50, p99].some(isTold) ? [firstTokenText(times, margin, { isTold })] : [];
   return [
     ...(programs.length > 0 ? [{ measure: 'program', factor: times.programs.p99.ratio ?? 0, text: `program ${programs.join(', ')}` }] : []), // prettier-ignore
     // A certain price is the higher one.
@@ -120,17 +123,23 @@ export function worseOf(times: Times, margin: number): Cost[] {
   ];
 }
 
+interface FirstTokenWords {
+  readonly isTold?: (value: Ratio) => boolean;
+  readonly words?: ((value: Ratio) => string) | undefined;
+}
+
 /** In the repetitions that both sustain: one in which a queue grows would outweigh all others. */
-function firstTokenText(times: Times, margin: number, isTold: (value: Ratio) => boolean = () => true): string {
+function firstTokenText(times: Times, margin: number, how: FirstTokenWords): string {
+  const { isTold = () => true, words = (value: Ratio) => outcomeOf(value, margin) } = how;
   const { calm = times } = times;
   const { p50, p99 } = calm.firstToken;
   if (p50.ratio === null) return '';
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
   const [before, after] = calm.firstTokenP99Seconds;
-  const outcome = outcomeOf(p99, margin);
+  const outcome = words(p99);
   const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
   const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
-  const middle = isTold(p50) ? `p50 ${outcomeOf(p50, margin)}` : '';
+  const middle = isTold(p50) ? `p50 ${words(p50)}` : '';
   const tail = isTold(p99) ? `${tailName(calm.counts.calls)} ${later}` : '';
   return `first token ${[middle, tail].filter(Boolean).join(', ')}${inCalm(times.calm)}`;
 }

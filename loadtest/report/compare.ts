@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Distribution } from '../../lab/index.js';
 import type { LoadDocument } from './document.js';
 import { comparedOf } from './pairs.js';
 import type { Summarized } from './summary.js';
+import type { TargetReport } from './target.js';
 
 /** Settings that change neither the load nor what is measured of it. */
 const NOT_OF_LOAD: ReadonlySet<string> = new Set(['repeat', 'margin', 'baseline']);
@@ -36,12 +38,24 @@ export function compareDocuments(
   const documents = [read(first, names[0]), read(other, names[1])] as const;
   const differing = differenceOf(documents[0].settings, documents[1].settings);
   if (differing.length > 0) throw new ComparisonError(`the loads differ: ${differing.join(', ')}`);
-  const targets = documents.flatMap((each) => each.targets);
+  const targets = onOneBase(documents.flatMap((each) => each.targets));
   const [runs = [], twins = []] = targets.map(({ by_run }) => by_run);
   const pairs = runs.flatMap((run, index) => (twins[index] === undefined ? [] : [[run, twins[index]] as const]));
   const ab = comparedOf(targets, pairs, margin);
   const warnings = documents.flatMap((each, at) => each.warnings.map((warning) => `${names[at]}: ${warning}`));
   return { ...documents[0], targets, ab, warnings, slo: [] };
+}
+
+/** With the slowdowns of all over the shortest time alone, as of two targets in one run. */
+function onOneBase(targets: readonly TargetReport[]): TargetReport[] {
+  const base = Math.min(...targets.map(({ alone_seconds: alone }) => alone ?? NaN));
+  const scaled = (of: Distribution, alone: number) => Object.fromEntries(Object.entries(of).map(([name, value]) => [name, name === 'count' || value === null ? value : (value * alone) / base])) as unknown as Distribution; // prettier-ignore
+  return targets.map((target) => {
+    const { alone_seconds: alone, slowdown, by_workload: kinds } = target;
+    if (alone === null || Number.isNaN(base)) return target;
+    const by_workload = Object.fromEntries(Object.entries(kinds).map(([kind, own]) => [kind, { ...own, slowdown: scaled(own.slowdown, alone) }])); // prettier-ignore
+    return { ...target, alone_seconds: base, slowdown: scaled(slowdown, alone), by_workload };
+  });
 }
 
 const isSweep = (value: unknown): boolean => z.looseObject({ loads: z.array(z.unknown()) }).safeParse(value).success;

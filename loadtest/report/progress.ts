@@ -11,7 +11,7 @@ export interface Screen {
 }
 
 const DRAW_MS = 200;
-const LINE_MS = 5_000;
+const LINE_MS = 30_000;
 const BAR = 20;
 const DEFAULT_COLUMNS = 80;
 const UP = (rows: number) => (rows > 0 ? `\u001B[${rows}A` : '');

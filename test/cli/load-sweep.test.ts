@@ -235,13 +235,14 @@ describe('a sweep of two targets', () => {
     };
     expect(await last(once, once, over)).toEqual([
       'These runs cannot tell whether anything is better than A.',
+      'Sustained: up to 2 a second by both.',
       'One run cannot tell which is better: run again with --rate 1,2 --repeat 3: about 10 min.',
     ]);
     const { lines } = await printed(once, { ...once, grew: [true] }, over);
     expect(lines.slice(2, 5)).toEqual([
-      'At 1 a second, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'At 2 a second, where A is overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'At 3 a second, where both are overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 2.0x faster, slowest 3.0x slower (1 -> 3 s).',
+      'At 1 a second, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 0.50, slowest 3.00 (1 -> 3 s).',
+      'At 2 a second, where A is overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 0.50, slowest 3.00 (1 -> 3 s).',
+      'At 3 a second, where both are overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 0.50, slowest 3.00 (1 -> 3 s).',
     ]);
     expect(await last({ ...once, lasted: 6 }, over)).toEqual([
       'These runs cannot tell whether anything is better than A.',

@@ -40,6 +40,18 @@ describe('the comparison of two documents', () => {
     expect([warnings, targets.map(({ name }) => name)]).toEqual([[], [...NAMES]]);
   });
 
+  it('takes the shortest time alone as the base of all slowdowns', () => {
+    const alone = (seconds: number) => {
+      const made = document() as { targets: [object] };
+      return { ...made, targets: made.targets.map((each) => ({ ...each, alone_seconds: seconds, slowdown: { count: 72, mean: 3, p50: null } })) }; // prettier-ignore
+    };
+    const { targets } = compareDocuments(alone(4), alone(6), NAMES, MARGIN);
+    expect(targets.map(({ alone_seconds: base, slowdown }) => [base, slowdown])).toEqual([
+      [4, { count: 72, mean: 3, p50: null }],
+      [4, { count: 72, mean: 4.5, p50: null }],
+    ]);
+  });
+
   it('is refused for unequal loads, and names what differs', () => {
     expect(() => compared({}, { settings: { rate_per_second: 4, stream: true } })).toThrow(
       new ComparisonError('the loads differ: rate_per_second 2 -> 4, stream - -> true'),
