@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
-import { failedOf, wantsKey } from '../sidecar/admin/engine-words.js';
+import { pastOf, wantsKey } from '../sidecar/admin/engine-words.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -105,7 +105,7 @@ function tableOf(engines: readonly Row[]): string {
   const rows = engines.map((engine) => {
     const { id, kind, state, in_flight: running, window, models, down_reason: reason } = engine;
     const calls = window === null ? `${running}` : `${running} of ${window}`;
-    return [id, state, calls, kind, models.join(' '), [reason, failedOf(engine)].filter(Boolean).join('; ')].map(
+    return [id, state, calls, kind, models.join(' '), [reason, pastOf(engine)].filter(Boolean).join('; ')].map(
       printable,
     );
   });

@@ -1,5 +1,4 @@
 import type { EngineList, GatewayState, ProgramGroups } from '../../sidecar/admin/answers.js';
-import { downRemedy } from '../../sidecar/admin/engine-words.js';
 import type { Config } from '../../sidecar/config/index.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isServing } from '../../sidecar/engines/index.js';
@@ -22,16 +21,14 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     const [{ engines }, { status }] = [await ask<EngineList>('/engines'), await ask<GatewayState>('/gateway')];
     const { groups } = await ask<ProgramGroups>('/programs?by=identified_by');
     const idle = idleFindings(await ask<Config>('/config'));
-    const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
-      ...status.parts.flatMap(partFindings),
+      ...status.parts.map(partFinding),
       // The file may have them too.
       ...idle.filter(({ subject, found }) => !told.some((each) => each.subject === subject && each.found === found)),
-      ...unservedFindings(engines),
       ...twinFindings(engines),
       ...strangerFindings(engines, own),
-      ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
+      ...engines.filter(isServing).flatMap(engineFindings),
       identityFinding(groups),
     ]; // prettier-ignore
   } catch (error) {
@@ -43,8 +40,6 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
 
 type Row = EngineList['engines'][number];
 type Part = GatewayState['status']['parts'][number];
-
-const isAway = ({ state }: Row) => state === 'draining' || state === 'drained';
 
 /** Engines that stand in the file alone, or in the running gateway's alone. */
 function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], embedded = 0 }: Partial<Config>): Finding[] {
@@ -61,32 +56,16 @@ function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], 
 } // prettier-ignore
 
 /** As the page rates it. */
-function partFindings({ about, level, text, remedy }: Part): Finding[] {
-  // Engines have findings of their own.
-  if (about === 'engines' || about === 'batches') return [];
+function partFinding({ about, level, text, remedy }: Part): Finding {
   const rated = { good: remedy === undefined ? ok : note, warn: warning, bad: broken }[level];
-  if (about !== 'calls') return [rated(about, text, remedy)];
+  if (about !== 'calls') return rated(about, text, remedy);
   const advice = [remedy, `${OWN_NAME} why explains the longest wait`].filter(Boolean).join('. Also: ');
-  return [rated('queue', text, level === 'good' ? undefined : advice)];
-}
-
-/** Models whose calls fail at once, as all their engines are taken out of service; of all models, the gateway’s own finding says so. */
-function unservedFindings(engines: readonly Row[]): Finding[] {
-  const away = engines.filter(isAway);
-  const served = new Set(engines.flatMap((engine) => (away.includes(engine) ? [] : engine.models)));
-  const lost = away.length === engines.length ? [] : away.flatMap(({ models }) => models.filter((model) => !served.has(model))); // prettier-ignore
-  return [...new Set(lost)].map((model) => {
-    const ids = away.filter(({ models }) => models.includes(model)).map(({ id }) => id);
-    const found = `its calls fail, as every engine that has it is out of service: ${ids.join(', ')}`;
-    return broken(`gateway’s model ${model}`, found, `${OWN_NAME} engines undrain ${ids[0]}`);
-  });
+  return rated('queue', text, level === 'good' ? undefined : advice);
 }
 
 function engineFindings(engine: Row): Finding[] {
-  const { id, state, unlisted_models: unlisted, capacity_tokens: capacity, down_reason: reason } = engine;
+  const { id, unlisted_models: unlisted, capacity_tokens: capacity } = engine;
   const subject = `gateway’s engine ${id}`;
-  if (state === 'down') return [broken(subject, `is down: ${reason ?? 'no reason is known'}`, downRemedy(engine))];
-  if (!isServing(engine)) return [note(subject, `is ${state}`)];
   return [
     ...when(unlisted.length > 0, warning(subject, `does not list ${unlisted.join(', ')}`, SET_MODELS)),
     ...when(capacity === null, warning(subject, 'has a KV cache of unknown size, so no gate protects it', SET_CAPACITY)),

@@ -67,7 +67,7 @@ function paceInWords({ restMs, stillMs, isLate, inFlight, ready }: BatchView): s
 
 export function batchInShort({ id, lines, pace, late, stuck, text }: Answers.Batch): string {
   const stop = stuck ? `. ${text.split('\n')[0]}` : '.';
-  return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${late ? ', late' : ''}${pace && `, ${pace}`}${stop}`;
+  return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${lines.failed > 0 ? `, ${count(lines.failed)} of which failed` : ''}${late ? ', late' : ''}${pace && `, ${pace}`}${stop}`;
 }
 
 /** How far a batch is. Lines that conditions leave out count as completed, but are told apart. @param leftOut absent: of an earlier version */

@@ -1,6 +1,6 @@
 import { PLAIN } from '../errors.js';
 import type { Engine } from './answers.js';
-import { count, counted, percent, span } from './figures.js';
+import { agoOf, count, counted, isRecent, latestOf, percent, span } from './figures.js';
 
 /** @param which engines to name */
 export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
@@ -11,7 +11,8 @@ export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to
 export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
 
 /** Whether one that is down was reached: it fails calls or its probes, or is stuck. */
-const isReached = (reason: string | null): boolean => /^others answer|^it is stuck|answered 5\d\d$/.test(reason ?? '');
+const isReached = (reason: string | null | undefined): boolean =>
+  /^others answer|^it is stuck|answered 5\d\d$/.test(reason ?? '');
 
 /** The remedy of one that is down. @param which engines to name */
 export const downRemedy = (
@@ -29,36 +30,54 @@ type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
 
 /** `has been down for 9 s (connection refused).` Its failures only where they are many: a few are none of its state. */
 export function troubleOf(engine: Engine): string {
-  const text = `${standInWords(engine)} ${isFailing(engine) ? failedOf(engine) : ''}`.trim();
+  const text = `${standInWords(engine)} ${isFailing(engine) ? pastOf(engine) : ''}`.trim();
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Whether it has come back since it last failed an attempt: there is no reason to drain it. */
-export const isBack = ({ failures, serving_since: since }: Engine): boolean =>
-  (failures?.last_at ?? 0) + LAST_AT_STEP <= (since ?? -1);
-/** Seconds to which `last_at` is told. */
-const LAST_AT_STEP = 5;
+/** @param engines that are down for one reason @param ids of them */
+export function downInWords(engines: readonly Engine[], ids: string): string {
+  const [first] = engines.toSorted((a, b) => (a.down_since ?? 0) - (b.down_since ?? 0)) as [Engine];
+  return engines.length === 1 ? `${ids} ${troubleOf(first)}` : `${ids} have been down for up to ${downFor(first)}.`;
+}
 
 /** Share of an engine's attempts from which failures call for a look, and how many of them. */
 const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 
-export const isFailing = ({ failures }: Engine): boolean =>
+const isFailing = ({ failures }: Engine): boolean =>
   (failures?.calls ?? 0) >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * (failures?.attempts ?? 0));
+
+/** Seconds to which `last_at` is told. */
+const LAST_AT_STEP = 5;
+/** Failures due among its answers since the last one, at its share of failures: without any, it is mended. */
+const FAILURES_DUE = 3;
+
+/** Whether an engine in service fails so many calls that it should take none. One that calls could not reach, and that is back, is mended. */
+export function failsNow(engine: Engine): boolean {
+  const { failures, last_outage: outage } = engine;
+  if (failures === null || !isFailing(engine) || !isRecent(failures.last_at)) return false;
+  const isBack = failures.last_at + LAST_AT_STEP <= (outage?.until ?? -1) && !isReached(outage?.reason);
+  return !isBack && failures.answered_since * failures.calls < FAILURES_DUE * failures.attempts;
+}
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 /** Share of prompts from the cache below which programs that return gain little by it. */
 const CACHED_LOW = 1 / 3;
 
-/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.`; '' if none. */
-export const failedOf = ({ failures: all }: Pick<Engine, 'failures'>): string =>
-  all
-    ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.`
-    : '';
+/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500. It was down for 41 s (connection refused), until 5 s ago.` */
+export function pastOf({ failures: all, last_outage: outage, downs = 0 }: Partial<Engine>): string {
+  return [
+    all ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.` : '',
+    all?.answered_since ? `It has answered ${counted(all.answered_since, 'call')} since.` : '',
+    outage?.until ? `It was down for ${span(1000 * (outage.until - outage.from))} (${outage.reason}), until ${agoOf(outage.until)}${oftenOf(downs)}.` : '',
+  ].filter(Boolean).join(' '); // prettier-ignore
+}
 
-/** Whether an engine takes calls now, and if not, why; then what it failed. */
+const oftenOf = (downs: number): string => (downs > 1 ? `; it went down ${downs} times in the last 5 min` : '');
+
+/** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
 export const engineInWords = (engine: Omit<Engine, 'text'>, times: Times): string =>
-  `${standInWords(engine)}${hungInWords(engine, times)}${silenceOf(engine)} ${failedOf(engine)}`.trim();
+  `${standInWords(engine)}${hungInWords(engine, times)}${silenceOf(engine)} ${pastOf(engine)}`.trim();
 
 function hungInWords({ state, in_flight: inFlight }: Pick<Engine, 'state' | 'in_flight'>, times: Times): string {
   if (state !== 'down' || inFlight === 0) return '';
@@ -70,11 +89,10 @@ const silenceOf = ({ silent_seconds: silent }: Pick<Engine, 'silent_seconds'>): 
   silent ? ` It has answered no call and no probe well for ${span(1000 * silent)}.` : '';
 
 function standInWords(engine: Omit<Engine, 'text'>): string {
-  const { state, down_reason: reason, downs, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
+  const { state, downs, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
-  if (state === 'down')
-    return `Has been down for ${span(since === null ? 0 : Date.now() - 1000 * since)} (${reason ?? 'unknown'})${downs > 1 ? `; it went down ${downs} times in the last 5 min` : ''}${next}.`;
+  if (state === 'down') return `Has been down for ${downFor(engine)}${oftenOf(downs)}${next}.`;
   if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
   if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
@@ -92,5 +110,5 @@ function standInWords(engine: Omit<Engine, 'text'>): string {
   return rest === null ? 'Takes calls.' : `Takes calls that need up to ${count(Math.floor(rest - workingSet))} tokens.`;
 }
 
-export const latestOf = (what: string, at: number): string =>
-  ` in the last 5 min${what}; the last one ${span(Date.now() - 1000 * at)} ago`;
+const downFor = ({ down_since: since, down_reason: reason }: Pick<Engine, 'down_since' | 'down_reason'>): string =>
+  `${span(since === null ? 0 : Date.now() - 1000 * since)} (${reason ?? 'unknown'})`;

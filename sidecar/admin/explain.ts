@@ -7,7 +7,7 @@ import { batchInWords, waitingProgram } from './batches.js';
 import { counted, named, span } from './figures.js';
 import { findProgramByBeginning } from './programs.js';
 import { programDetail, rulesOf } from './program-rows.js';
-import { budgetInWords, lastCallInWords, leavingInWords, WAITED_FOR } from './run-words.js';
+import { budgetInWords, failedInWords, lastCallInWords, leavingInWords, WAITED_FOR } from './run-words.js';
 
 /**
  * Why the calls of a program wait or run where they do, or how its last one ended. The id may also be its beginning, that of
@@ -64,12 +64,13 @@ function activeCall(context: Parts, id: CallId | undefined): Explanation | undef
 function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId, CallView>): Explanation {
   const program = programDetail(context, row, shown);
   const { active, budget, ending } = program;
+  const { calls } = pastCalls(context, row.id);
   if (active.length === 0) {
     const told = { ...row, background: program.background };
-    return { text: lastCallInWords(told, pastCalls(context, row.id).calls.at(-1), rulesOf(context), budget), program };
+    return { text: lastCallInWords(told, calls, rulesOf(context), budget), program };
   }
-  const paragraphs = [leavingInWords(row, ending) ?? [], paragraphsOf(active), budgetInWords(budget)].flat();
-  return { text: paragraphs.join('\n\n'), program };
+  const told = [leavingInWords(row, ending), paragraphsOf(active), budgetInWords(budget), failedInWords(calls)].flat();
+  return { text: told.join('\n\n'), program };
 }
 
 const CALLS_NAMED = 3;

@@ -1,4 +1,4 @@
-import { brief } from '../../text/index.js';
+import { brief, span } from '../../text/index.js';
 import { wallMs } from '../watch/wall-clock.js';
 
 export { counted, integer as count, span } from '../../text/index.js';
@@ -16,3 +16,10 @@ export const seconds = (ms: number): number => Math.round(ms) / 1000;
 export const named = (text: string): string => JSON.stringify(brief(text));
 
 export const percent = (share: number): string => `${Math.round(1000 * share) / 10} %`;
+
+export const agoOf = (at: number): string => `${span(Date.now() - 1000 * at)} ago`;
+
+export const latestOf = (what: string, at: number): string => ` in the last 5 min${what}; the last one ${agoOf(at)}`;
+
+/** Without another one for a minute, failures are over. */
+export const isRecent = (at: number): boolean => Date.now() / 1000 - at <= 60;

@@ -4,7 +4,7 @@ import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { isNamed, labelOf, madeProgram } from '../identity/names.js';
 import type { EndedProgram } from './answers.js';
-import { named } from './figures.js';
+import { named, span } from './figures.js';
 import { toldRow } from './program-rows.js';
 import { programState, type ProgramQuery } from './query.js';
 
@@ -109,7 +109,7 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
       (row) => beginsLike(labelOf(row.id), id) && (tenant === undefined || row.tenant === tenant),
     );
     const [first, ...others] = found;
-    if (first === undefined) throw unknownProgram(id, '', 'program, call or batch');
+    if (first === undefined) throw unknownProgram(id, startInWords(), 'program, call or batch');
     if (others.length > 0) throw ambiguous(found.map((row) => labelOf(row.id)));
     return first;
   }
@@ -144,6 +144,12 @@ export const isUnknown = (error: unknown): error is GatewayError =>
 
 /** Whether it is a batch's id, or the beginning of one. */
 export const isBatchId = (id: string): boolean => /^batch_[\da-f]{0,24}$/.test(id);
+
+/** Why the programs of before are not known, for as long as an operator may ask about them. */
+const startInWords = (): string =>
+  process.uptime() < 300
+    ? ` The gateway started ${span(1000 * process.uptime())} ago, and knows none from before.`
+    : '';
 
 export const unknownProgram = (id: string, advice = '', otherwise = 'program'): GatewayError =>
   new GatewayError(

@@ -1,7 +1,7 @@
 import type { Dispatch, ForecastView, ProgramView, SchedulerConfig, WaitCause } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from './answers.js';
-import { count, counted, named, percent, span } from './figures.js';
+import { agoOf, count, counted, named, percent, span } from './figures.js';
 
 const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   direct: 'without waiting',
@@ -33,13 +33,13 @@ export interface Rules {
 
 const IN_BACKGROUND = 'A next call like it would go after all others, in the background.';
 
-/** A program and the last of its calls that ended; then what is foreseen. @param last undefined: none is known */
-export function lastCallInWords(row: ProgramView, last: PastCall | undefined, rules: Rules, budget: Budget): string {
+/** A program and the last of its calls that ended; then what is foreseen. */
+export function lastCallInWords(row: ProgramView, calls: readonly PastCall[], rules: Rules, budget: Budget): string {
   const { id, activeCalls, background, forecast } = row;
   const now = activeCalls > 0 ? `has ${counted(activeCalls, 'active call')}` : 'is idle: no call of it waits or runs';
   return [
     `Program ${named(labelOf(id))} ${now}.`,
-    last === undefined ? 'No ended call of it is known here.' : lastInWords(last),
+    lastInWords(calls) || 'No ended call of it is known here.',
     ...budgetInWords(budget),
     ...(activeCalls > 0 || budget.some(isUsed) ? [] : background ? [IN_BACKGROUND] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
@@ -47,8 +47,19 @@ export function lastCallInWords(row: ProgramView, last: PastCall | undefined, ru
   ].join('\n');
 }
 
-export const lastInWords = ({ call, engine, text }: PastCall): string =>
-  `Its last call, ${call}${engine === null ? '' : ` on ${engine}`}: ${text}`;
+/** The last of its calls, and the last that failed, as clients ask again; '': none is known. */
+export function lastInWords(calls: readonly PastCall[]): string {
+  const last = calls.at(-1);
+  return last === undefined ? '' : [`Its last call, ${inShort(last)}`, ...(isFailed(last) ? [] : failedInWords(calls))].join('\n'); // prettier-ignore
+}
+
+/** At most one paragraph. */
+export const failedInWords = (calls: readonly PastCall[]): string[] =>
+  calls.filter(isFailed).slice(-1).map((call) => `Its last call to fail, ${agoOf(call.arrived_at + call.duration_seconds)}, ${inShort(call)}`); // prettier-ignore
+
+const isFailed = ({ outcome }: PastCall): boolean => !/^(?:completed|cancelled|recalled|drained)$/.test(outcome);
+const inShort = ({ call, engine, text }: PastCall): string =>
+  `${call}${engine === null ? '' : ` on ${engine}`}: ${text}`;
 
 /** At most one line: the last of the requests that came after the program's end. */
 export const sinceInWords = (refused: readonly PastCall[]): string[] =>
@@ -65,10 +76,10 @@ export function budgetInWords(budget: Budget): string[] {
   return [`Of its budget it has used ${uses.join(', ')}${end}.`];
 }
 
-/** Of a program that has been ended while calls of it go on; undefined: it has not. */
-export function leavingInWords({ id, threads }: ProgramView, ending: ProgramDetail['ending']): string | undefined {
-  if (ending === null) return undefined;
-  return `Program ${named(labelOf(id))} ends, because ${END_CAUSES[ending]}; ${leftInWords(threads)}.`;
+/** At most one paragraph, of a program that has been ended while calls of it go on. */
+export function leavingInWords({ id, threads }: ProgramView, ending: ProgramDetail['ending']): string[] {
+  if (ending === null) return [];
+  return [`Program ${named(labelOf(id))} ends, because ${END_CAUSES[ending]}; ${leftInWords(threads)}.`];
 }
 
 /** `1 call still runs and 2 wait`. @param calls at least one */
@@ -163,20 +174,16 @@ function causesInWords({ waited_for: waited }: Omit<PastCall, 'text'>): string {
   return causes.map(([cause, seconds], at) => `${at === 0 ? ': ' : ', '}${span(1000 * seconds)} for ${WAITED_FOR[cause]}`).join(''); // prettier-ignore
 }
 
-/** How a program ended: the answer in the first line. @param last of its calls; undefined: it is not known */
-export function endedInWords(row: EndedProgram, last: PastCall | undefined): string {
+/** How a program ended: the answer in the first line. @param known the last of its calls, as far as they are known */
+export function endedInWords(row: EndedProgram, known: readonly PastCall[]): string {
   const { calls, duration_seconds: took, queue_seconds: queued, engine } = row;
   const waited = queued < 0.001 ? 'without waiting' : `and waited ${span(1000 * queued)} in all`;
-  const where = engine === null || last !== undefined ? '' : ` The last one went to ${engine}.`;
-  return [
-    whenEnded(row),
-    `It had ${counted(calls, 'call')} in ${span(1000 * took)}, ${waited}.${where}`,
-    ...(last === undefined ? [] : [lastInWords(last)]),
-  ].join('\n');
+  const where = engine === null || known.length > 0 ? '' : ` The last one went to ${engine}.`;
+  return `${whenEnded(row)}\nIt had ${counted(calls, 'call')} in ${span(1000 * took)}, ${waited}.${where}\n${lastInWords(known)}`.trim();
 }
 
 export const whenEnded = ({ id, why, ended_at: at }: EndedProgram): string =>
-  `Program ${named(id)} ended ${span(Date.now() - 1000 * at)} ago: ${why}.`;
+  `Program ${named(id)} ended ${agoOf(at)}: ${why}.`;
 
 /** Whether a program is a line of a batch. @param id its label */
 export const isLine = (id: string): boolean => /^batch_[\da-f]{24}\./.test(id);

@@ -28,8 +28,8 @@ export interface Engine {
   readonly down_reason: string | null;
   /** How often it went down in the last five minutes. */
   readonly downs: number;
-  /** When it last came into service; null: it is not in service. */
-  readonly serving_since: UnixSeconds | null;
+  /** When it was last down, and why; null: not in the last five minutes. */
+  readonly last_outage: { readonly from: UnixSeconds; readonly until: UnixSeconds | null; readonly reason: string } | null; // prettier-ignore
   /** Since its last good answer to a call or probe; null: it is not in service, or its next probe is hardly due. */
   readonly silent_seconds: number | null;
   /** Whether it was up since it was added or returned to service. */
@@ -60,8 +60,8 @@ export interface Engine {
   readonly cached_share: number | null;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
-  /** Attempts that it failed in the time of `/totals`, of those sent there, and the last error; null: none. */
-  readonly failures: (Failures & { readonly attempts: number }) | null;
+  /** Attempts that it failed in the time of `/totals`, of those sent there, the last error, and its good answers since; null: none. */
+  readonly failures: (Failures & { readonly attempts: number; readonly answered_since: number }) | null;
   readonly engine_running: number | null;
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;

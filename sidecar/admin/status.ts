@@ -4,10 +4,10 @@ import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
 import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
-import type { Batch, Engine, GatewayState, Failures, Queue, TotalsAnswer } from './answers.js';
+import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { downRemedy, failedOf, isBack, isFailing, latestOf, restartOf, troubleOf } from './engine-words.js';
-import { count, counted, named, span } from './figures.js';
+import { downInWords, downRemedy, failsNow, pastOf, restartOf, troubleOf } from './engine-words.js';
+import { agoOf, count, counted, isRecent, latestOf, named, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
 
@@ -18,6 +18,8 @@ const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SH
 /** Whether a model of the engine is served by none. */
 const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
   models.some((model) => !engines.some((other) => isServing(other) && other.models.includes(model)));
+
+const LOST = ' Calls for models that no other serves wait or fail meanwhile.';
 
 /** Causes of waiting when something is wrong; while all is well, calls wait for room, for calls ahead, and for engines just back. */
 const TROUBLES = ['no_engine', 'retry', 'refused', 'resting'] as const;
@@ -39,10 +41,6 @@ const LEVELS = ['bad', 'warn', 'good'] as const;
 const said = (about: Part['about'], level: Part['level'], title: string, texts: readonly string[], remedy = '') =>
   texts.map((text) => ({ about, level, title: level === 'good' ? '' : title, text, ...(remedy && { remedy }) }));
 
-/** Codes of failures whose remedy stands beside them: that of the engines, or of the gateway that drains. */
-const TOLD_BESIDE = ['no_engine', 'draining'];
-const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
-
 /** No wait below this is long, however soon room is kept for a call. */
 const LONG_MS_MIN = 30_000;
 
@@ -60,6 +58,7 @@ export function statusOf(
   const up = inState('up').length;
   const [starting, onProbation] = [inState('starting').length, inState('probation').length];
   const isServed = engines.some(isServing);
+  const isLost = (engine: Engine) => isServed && isMissed(engine, engines);
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const hung = down.reduce((sum, { in_flight: calls }) => sum + calls, 0);
@@ -75,21 +74,24 @@ export function statusOf(
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
-  const troubleIn = (engine: Engine) => `${engine.id} ${troubleOf(engine)}`;
   const unordered = [
     ...said('gateway', 'warn', 'draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
-    ...down.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'bad', `${engine.id} down`, [`${troubleIn(engine)}${isServed && isMissed(engine, engines) ? ' Calls for models that it alone serves wait or fail meanwhile.' : ''}`], remedyOfDown(engine))),
-    ...inState('up', 'probation').filter((engine) => isFailing(engine) && isRecent(engine.failures?.last_at ?? 0) && !isBack(engine)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${failedOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
-    ...said('engines', 'good', '', away.slice(0, DOWN_SHOWN).map(troubleIn)),
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
       : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${idsOf(away).join(' or ')}` : '')),
-    ...failedParts(totals, 'service'),
+    ...[...new Set(down.map(({ down_reason: reason }) => reason))].slice(0, DOWN_SHOWN).flatMap((reason) => {
+      const some = down.filter((engine) => engine.down_reason === reason);
+      const ids = `${idsOf(some).join(', ')}${some.length > DOWN_SHOWN ? ` and ${counted(some.length - DOWN_SHOWN, 'other')}` : ''}`;
+      return said('engines', 'bad', `${ids} down`, [`${downInWords(some, ids)}${some.some(isLost) ? LOST : ''}`], remedyOfDown(some[0] as Engine));
+    }),
+    ...inState('up', 'probation').filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
+    ...away.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', isLost(engine) ? 'bad' : 'good', `${engine.id} ${engine.state}`, [`${engine.id} ${troubleOf(engine)}${isLost(engine) ? LOST : ''}`], `maitred engines undrain ${engine.id}`)),
+    ...failedParts({ engines, totals }, 'service'),
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
     ...said('gateway', 'warn', 'cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
-    ...failedParts(totals, 'client'),
+    ...failedParts({ engines, totals }, 'client'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('batches', 'good', '', [batchInShort(batch)])),
   ]; // prettier-ignore
@@ -118,17 +120,26 @@ const CLIENT_REMEDIES: Readonly<Record<string, string>> = {
   unknown_model: 'a model of /v1/models',
 };
 
+/** Codes of failures whose remedy stands beside them meanwhile: that of the engines, or of the gateway that drains. */
+const TOLD_BESIDE = ['no_engine', 'draining'];
+const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
+const ENGINES_TOLD = 'see in maitred engines which of them failed, and read their logs';
+/** Failures for want of an engine, but for those that it words itself, such as `engine_400`. */
+const BY_ENGINES = /^no_engine$|^engine_[a-z]/;
+
 /** None if no call failed by that fault, or hardly any. */
-function failedParts({ calls, failed, outage }: Seen['totals'], fault: 'client' | 'service'): Part[] {
+function failedParts({ engines, totals }: Pick<Seen, 'engines' | 'totals'>, fault: 'client' | 'service'): Part[] {
+  const { calls, failed, outage } = totals;
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
   const [worst] = codes;
   if (worst === undefined || failures < FAILED_SHARE * calls) return [];
   const lastAt = Math.max(...codes.map(({ last_at: at }) => at));
-  const without = outage && ` (no engine was in service for ${span(1000 * (outage.until - outage.from))}, until ${span(Date.now() - 1000 * outage.until)} ago)`; // prettier-ignore
-  const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${(each.code === 'no_engine' && without) || byWhom(each)}`); // prettier-ignore
+  const without = outage && ` (no engine was in service for ${span(1000 * (outage.until - outage.from))}, until ${agoOf(outage.until)})`; // prettier-ignore
+  const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${(each.code === 'no_engine' && without) || byWhom(each, engines)}`); // prettier-ignore
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
-  const remedy = codes.every(({ code }) => TOLD_BESIDE.includes(code)) ? '' : ERRORS_TOLD;
+  const isTold = isRecent(lastAt) && codes.every(({ code }) => TOLD_BESIDE.includes(code));
+  const remedy = isTold ? '' : codes.some(({ code }) => BY_ENGINES.test(code)) ? ENGINES_TOLD : ERRORS_TOLD;
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
   const text = `${title}${latestOf(what, lastAt)}.`;
   if (fault === 'service') return said('gateway', isRecent(lastAt) ? 'warn' : 'good', title, [text], remedy);
@@ -136,15 +147,16 @@ function failedParts({ calls, failed, outage }: Seen['totals'], fault: 'client' 
   return said('clients', 'good', '', [`${text} ${helps}`], remedy);
 }
 
-/** Without another one for a minute, failures are over. */
-const isRecent = (at: number): boolean => Date.now() / 1000 - at <= 60;
-
-/** ` (the last by program "p" of tenant t)`, as far as it has names. */
-function byWhom({ last }: Failures): string {
+/** ` (the last by program "p" of tenant t, while gpu-1 was down)`, as far as it has names. */
+function byWhom({ code, last, last_at: at }: TotalsAnswer['failed'][number], engines: readonly Engine[]): string {
   const [label, tenant] = [labelOf(last as ProgramId), tenantOf(last as ProgramId)];
   const program = label === '~' ? '' : ` program ${named(label)}`;
   const owner = tenant === DEFAULT_TENANT ? '' : `${program && ' of'} tenant ${tenant}`;
-  return last === '' || program + owner === '' ? '' : ` (the last by${program}${owner})`;
+  const by = last === '' || program + owner === '' ? '' : ` by${program}${owner}`;
+  // Connections break before the engine counts as down, and times of failures are told to 5 s.
+  const down = BY_ENGINES.test(code) ? engines.filter(({ last_outage: out }) => out && out.from <= at + 6 && at <= (out.until ?? Infinity)) : []; // prettier-ignore
+  const meanwhile = down.length === 0 ? '' : `${by && ','} while ${idsOf(down).join(', ')} ${down.length === 1 ? 'was' : 'were'} down`; // prettier-ignore
+  return by + meanwhile && ` (the last${by}${meanwhile})`;
 }
 
 /** A loss below this share is none to act on. */

@@ -33,8 +33,8 @@ export class Replica {
   ejections = 0;
   /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
   trouble: { readonly reason: string; readonly sinceMs: number } | undefined;
-  /** When it last came into service. */
-  servingSinceMs = -Infinity;
+  /** The same of the last time, and when that ended. */
+  pastTrouble: (NonNullable<Replica['trouble']> & { readonly untilMs: number }) | undefined;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
   models: ReadonlyMap<string, JsonObject>;
   /** The last load report; `{}` before the first. */
@@ -57,8 +57,9 @@ export class Replica {
    */
   readonly #failed = new Set<ProgramId>();
   readonly #outdone = new Set<ProgramId>();
-  /** Good answers so far. */
+  /** Good answers so far, and since it last failed a call. */
   served = 0;
+  servedSince = 0;
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
   /** Its last good answer to a call, or to a probe by which it was not stuck. */
@@ -133,6 +134,7 @@ export class Replica {
   /** The engine generated an answer to a call of the program, or began to. */
   succeeded(program: ProgramId): void {
     this.served += 1;
+    this.servedSince += 1;
     this.heardAtMs = this.ports.now();
     this.#callFailures = 0;
     this.#acquit();
@@ -152,6 +154,7 @@ export class Replica {
 
   /** No connection came about, which no request causes. Counts immediately. */
   unreached(): void {
+    this.servedSince = 0;
     if (!isServing(this)) return;
     this.#callFailures += 1;
     if (this.#callFailures >= this.#failuresMax()) this.#eject('it cannot be reached');
@@ -159,6 +162,7 @@ export class Replica {
 
   /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not taken down. */
   misanswered(program: ProgramId): void {
+    this.servedSince = 0;
     this.#suspect(this.#failed, program);
   }
 
@@ -305,10 +309,10 @@ export class Replica {
     if (this.#outdone.size >= this.#failuresMax()) return this.#eject('others answer the calls that it fails');
     // It answers the question that the failed calls raised.
     this.#failed.clear();
-    this.trouble = undefined;
     this.responded();
     if (!isServing(this)) {
-      this.servingSinceMs = this.ports.now();
+      this.pastTrouble = this.trouble && { ...this.trouble, untilMs: this.ports.now() };
+      this.trouble = undefined;
       this.#enter(this.state === 'down' ? 'probation' : 'up');
     }
     this.#announce();

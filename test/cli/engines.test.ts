@@ -50,7 +50,7 @@ describe('maitred engines', () => {
     expect((await ask(`${url}/engines/keyed`)).json()).toMatchObject({ capacity_tokens: 900 });
     expect(out).toMatch(/^keyed is down: .* 401; .*--api-key VARIABLE\n$/);
     const findings = (await run(['doctor', '--url', url, '--json'])).out;
-    expect(findings).toMatch(/engine keyed","found":"is down[^}]*apiKey/);
+    expect(findings).toMatch(/"found":"keyed has been down[^}]*apiKey/);
     // Of the same URL, what an operator has removed may come back at once.
     await run(['engines', 'remove', 'keyed', '--url', url]);
     expect((await add(keyed.url, '--id', 'again')).code).toBe(0);

@@ -26,7 +26,13 @@ it('says what an engine that is up has room for, and how long calls hang on one 
 
 it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
   const told = (calls: number, attempts: number, ageSeconds: number, ...others: string[]) => {
-    const failures = { calls, attempts, last_at: Date.now() / 1000 - ageSeconds, last: 'status 500' };
+    const failures = {
+      calls,
+      attempts,
+      last_at: Date.now() / 1000 - ageSeconds,
+      last: 'status 500',
+      answered_since: 0,
+    };
     const engines = ['e3', ...others].map((id) => ({ id, state: 'up', models: ['m'], in_flight: 0, failures: id === 'e3' ? failures : null })); // prettier-ignore
     const { level, helps, text } = statusWith({ engines });
     return [level, helps, text, engineInWords(engines[0] as unknown as Engine, { idleMs: 0, firstByteMs: 0 })];
@@ -35,8 +41,16 @@ it('tells what an engine that is up has failed, and warns of much until none has
   expect(told(40, 60, 9, 'e1')).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
   // Without it, its calls would fail.
   expect(told(40, 60, 9)[1]).toBe('What helps: restart e3, or read its log.');
-  // What it failed before it went down and came back is over.
-  expect([3, 8].map((ago) => statusWith({ engines: [{ id: 'e3', state: 'up', models: ['m'], in_flight: 0, serving_since: Date.now() / 1000 - ago, failures: { calls: 40, attempts: 60, last_at: Date.now() / 1000 - 9, last: '' } }] }).level)).toEqual(['good', 'warn']); // prettier-ignore
+  // What it failed before it could not be reached is over, and what it failed before answers enough to tell.
+  const back = (reason: string, ago: number, answered_since: number) => {
+    const [until, last_at] = [Date.now() / 1000 - ago, Date.now() / 1000 - 9];
+    const engine = { id: 'e3', state: 'probation', models: ['m'], in_flight: 0, downs: 4, last_outage: { from: until - 2, until, reason }, failures: { calls: 40, attempts: 60, last_at, last: '', answered_since } }; // prettier-ignore
+    const { level, text } = statusWith({ engines: [engine] });
+    return [level, text];
+  };
+  const [others, gone] = ['others answer the calls that it fails', 'connection refused'];
+  expect([[gone, 3, 0], [gone, 8, 0], [others, 3, 0], [others, 3, 4], [others, 3, 5]].map((each) => back(...each as [string, number, number])[0])).toEqual(['good', 'warn', 'warn', 'warn', 'good']); // prettier-ignore
+  expect(back(others, 3, 4)[1]).toMatch(/^e3: 40 of 60 .* 9 s ago\. It has answered 4 calls since\. It was down for 2 s \(others answer .*\), until 3 s ago; it went down 4 times in the last 5 min\. /); // prettier-ignore
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });
@@ -62,13 +76,13 @@ it('names engines out of service, the worst first, and what helps those that are
     return `${text} ${helps}`.trim();
   };
   const drained = 'is drained: it takes no calls until it is returned to service.';
-  expect(told('down', 'drained')).toBe(`e0 has been down for 0 s (unknown). 0 of 2 engines up: a call fails after 30 s without one. e1 ${drained} No call waits. What helps: restart or start e0, or correct the url. Also: maitred engines undrain e1.`); // prettier-ignore
-  expect(told('down', 'up')).toContain('e0 has been down for 0 s (unknown). Calls for models that it alone serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
+  expect(told('down', 'drained')).toBe(`0 of 2 engines up: a call fails after 30 s without one. e0 has been down for 0 s (unknown). e1 ${drained} No call waits. What helps: maitred engines undrain e1. Also: restart or start e0, or correct the url.`); // prettier-ignore
+  expect(told('down', 'up')).toContain('e0 has been down for 0 s (unknown). Calls for models that no other serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
   expect(told('drained', 'draining')).toBe(`0 of 2 engines up: new calls fail at once. e0 ${drained} e1 is draining: 0 calls left, no new ones. No call waits. What helps: maitred engines undrain e0 or e1.`); // prettier-ignore
   expect(told('drained', 'starting')).toMatch(/^0 of 2 engines up, 1 starting: a call fails after 30 s without one\. /);
   const unknown = { id: 'e', state: 'down', models: [], in_flight: 0 };
   expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
-  expect(told('up', 'drained')).toBe(`e1 ${drained} 1 of 2 engines up. No call waits.`);
+  expect(told('up', 'drained')).toBe(`1 of 2 engines up. e1 ${drained} No call waits.`);
 });
 
 it('says how far a batch is, and why it stands still', () => {
@@ -80,6 +94,7 @@ it('says how far a batch is, and why it stands still', () => {
   expect(told({ inFlight: 0 })).toBe(`${still}: other batches have all places.`);
   expect(told({ isLate: true })).toBe(`${still.replace(',', ', late,')}.`);
   const failures = { data: [{ line: 2, message: 'No such model.' }] };
+  expect(told({ request_counts: { total: 9, completed: 1, failed: 7 } })).toMatch(/^b: 8 of 9 lines, 7 of which failed, no line/); // prettier-ignore
   expect(batchRows(context({ failures, request_counts: { total: 9, completed: 1, failed: 7 } }) as never)[0]?.text).toBe('Line 2 failed: No such model.\nAnd 6 more failed.'); // prettier-ignore
   expect(told({ stillMs: 0, restMs: 5000 })).toBe('b: 1 of 3 lines, about 5 s left at the pace so far.');
 });
@@ -117,8 +132,14 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   const theirs = ['unknown_model', 'other'].map((code, at) => ({ code, calls: 5, fault: 'client', last_at: Date.now() / 1000 - 9, last: at === 0 ? 'red~' : '' })); // prettier-ignore
   expect(statusWith({ totals: { calls: 10, failed: theirs, shadow: null } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\. unknown_model asks for a model of \/v1\/models\.$/); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
-    ['e down, no engine', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
+    ['no engine, e down', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
+  // Those of engines name the ones that were down then.
+  const [at, hung] = [Date.now() / 1000 - 20, (from: number) => [{ id: 'e', state: 'up', models: [], in_flight: 0, last_outage: { from, until: from + 9, reason: '' } }]]; // prettier-ignore
+  const ofEngines = [{ code: 'engine_timeout', calls: 7, fault: 'service', last_at: at, last: 'default:p' }];
+  const during = [at - 5, at + 7].map((from) => statusWith({ engines: hung(from), totals: { calls: 9, failed: ofEngines } })); // prettier-ignore
+  expect(during.map(({ text }) => /\(the last by program "p"(.*?)\)/.exec(text)?.[1])).toEqual([', while e was down', '']); // prettier-ignore
+  expect(during[0]?.helps).toBe('What helps: see in maitred engines which of them failed, and read their logs.');
   // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
   const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
   expect(statusWith({ totals: { calls: 9, failed, shadow: null } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
@@ -129,9 +150,12 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
   const totals = { calls: 9, failed, shadow: null };
   const told = (more: object) => statusOf({ ...PARTS, reloadRefused: 'bad' } as never, { ...CALM, totals, ...more } as never); // prettier-ignore
   expect(told({})).toMatchObject({ level: 'warn', title: 'reload refused' });
-  const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, text: '', down_reason: 'connection refused' })); // prettier-ignore
+  const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, down_since: Date.now() / 1000 - 7 - at, down_reason: 'connection refused' })); // prettier-ignore
   expect(told({ engines })).toMatchObject({
-    title: 'e1 down, e2 down, reload refused',
+    title: 'e1, e2 down, reload refused',
+    text: expect.stringMatching(
+      /^e1, e2 have been down for up to 9 s \(connection refused\)\. The last reload/,
+    ) as string,
     helps: 'What helps: start e1, e2, or correct the url. Also: correct the file, and reload it (SIGHUP).',
   });
   // An engine that answers is at its url.

@@ -138,6 +138,9 @@ describe('a request that is refused before it is a call', () => {
     await chat({}, named('p'));
     await chat({ model: 'gpt-4' }, { ...named('p'), ...ids('p') });
     expect(await why('p')).toMatch(/^Program "p" is idle: .*\nIts last call, p: Refused with 404 unknown_model before/);
+    // Its client asked again.
+    await chat({}, named('p'));
+    expect(await why('p')).toMatch(/\nIts last call, .*: Answered after [^]*\nIts last call to fail, .* ago, p: Refused with 404 /); // prettier-ignore
     // A request by the id of a call does not hide it.
     const call = String((await chat({}, named('q'))).headers['x-maitred-call']);
     await chat({ model: 'gpt-4' }, { ...named('r'), ...ids(call) });
@@ -269,5 +272,7 @@ it('names the known parameters, and all that an id may be', async () => {
   expect((await ask('/programs?stat=waiting')).text).toMatch(
     /\"stat\\" is not known here\. There are: limit, offset, .*state/,
   );
-  expect((await ask('/programs/738a/explain')).text).toContain('No program, call or batch \\"738a\\" is known.');
+  expect((await ask('/programs/738a/explain')).text).toContain(
+    'No program, call or batch \\"738a\\" is known. The gateway started ',
+  );
 });
