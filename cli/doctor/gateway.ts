@@ -56,12 +56,8 @@ function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], 
 } // prettier-ignore
 
 /** As the page rates it. */
-function partFinding({ about, level, text, remedy }: Part): Finding {
-  const rated = { good: remedy === undefined ? ok : note, warn: warning, bad: broken }[level];
-  if (about !== 'calls') return rated(about, text, remedy);
-  const advice = [remedy, `${OWN_NAME} why explains the longest wait`].filter(Boolean).join('. Also: ');
-  return rated('queue', text, level === 'good' ? undefined : advice);
-}
+const partFinding = ({ about, level, text, remedy }: Part): Finding =>
+  ({ good: remedy === undefined ? ok : note, warn: warning, bad: broken })[level](about, text, remedy);
 
 function engineFindings(engine: Row): Finding[] {
   const { id, unlisted_models: unlisted, capacity_tokens: capacity } = engine;

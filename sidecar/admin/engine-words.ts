@@ -28,9 +28,9 @@ export const downRemedy = (
 
 type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
 
-/** `has been down for 9 s (connection refused).` Its failures only where they are many: a few are none of its state. */
+/** `has been down for 9 s (connection refused).` */
 export function troubleOf(engine: Engine): string {
-  const text = `${standInWords(engine)} ${isFailing(engine) ? pastOf(engine) : ''}`.trim();
+  const text = standInWords(engine);
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
@@ -43,20 +43,18 @@ export function downInWords(engines: readonly Engine[], ids: string): string {
 /** Share of an engine's attempts from which failures call for a look, and how many of them. */
 const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 
-const isFailing = ({ failures }: Engine): boolean =>
-  (failures?.calls ?? 0) >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * (failures?.attempts ?? 0));
-
 /** Seconds to which `last_at` is told. */
 const LAST_AT_STEP = 5;
 /** Failures due among its answers since the last one, at its share of failures: without any, it is mended. */
 const FAILURES_DUE = 3;
 
 /** Whether an engine in service fails so many calls that it should take none. One that calls could not reach, and that is back, is mended. */
-export function failsNow(engine: Engine): boolean {
-  const { failures, last_outage: outage } = engine;
-  if (failures === null || !isFailing(engine) || !isRecent(failures.last_at)) return false;
-  const isBack = failures.last_at + LAST_AT_STEP <= (outage?.until ?? -1) && !isReached(outage?.reason);
-  return !isBack && failures.answered_since * failures.calls < FAILURES_DUE * failures.attempts;
+export function failsNow({ failures, last_outage: outage }: Engine): boolean {
+  if (!failures) return false;
+  const { calls, attempts, last_at: at, answered_since: answers } = failures;
+  const isBack = at + LAST_AT_STEP <= (outage?.until ?? -1) && !isReached(outage?.reason);
+  const isMended = isBack || answers * calls >= FAILURES_DUE * attempts;
+  return !isMended && isRecent(at) && calls >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * attempts);
 }
 
 /** Share of the gate above which hardly any call finds room. */

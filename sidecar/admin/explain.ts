@@ -77,15 +77,12 @@ const CALLS_NAMED = 3;
 
 /** A paragraph for each thing that calls wait for, and each engine that runs some: in the words of the oldest. */
 function paragraphsOf(active: readonly ActiveCall[]): string[] {
-  const alike = new Map<string, [ActiveCall, ...ActiveCall[]]>();
-  for (const call of active) {
-    const place = call.waiting_for ?? { cause: '', engine: call.engine };
-    const key = `${place.cause} ${place.engine}`;
-    const known = alike.get(key);
-    if (known === undefined) alike.set(key, [call]);
-    else known.push(call);
-  }
-  return [...alike.values()].map(([first, ...others]) => [first.text, ...othersInWords(others)].join('\n'));
+  const placeOf = ({ waiting_for: wait, engine }: ActiveCall) =>
+    `${wait?.cause} ${wait === null ? engine : wait.engine}`;
+  return [...new Set(active.map(placeOf))].map((place) => {
+    const [first, ...others] = active.filter((call) => placeOf(call) === place) as [ActiveCall, ...ActiveCall[]];
+    return [first.text, ...othersInWords(others)].join('\n');
+  });
 }
 
 /** At most one sentence. */

@@ -111,15 +111,6 @@ export function statusOf(
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
 
-/** Remedies of calls that failed by their client's fault. */
-const CLIENT_REMEDIES: Readonly<Record<string, string>> = {
-  body_too_large: 'a shorter body, or a larger limits.bodyBytes',
-  budget_exceeded: 'a new program, or a larger budget',
-  context_length_exceeded: 'a shorter prompt',
-  unauthorized: 'a key of auth.keys',
-  unknown_model: 'a model of /v1/models',
-};
-
 /** Codes of failures whose remedy stands beside them meanwhile: that of the engines, or of the gateway that drains. */
 const TOLD_BESIDE = ['no_engine', 'draining'];
 const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
@@ -132,19 +123,18 @@ function failedParts({ engines, totals }: Pick<Seen, 'engines' | 'totals'>, faul
   const { calls, failed, outage } = totals;
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
-  const [worst] = codes;
-  if (worst === undefined || failures < FAILED_SHARE * calls) return [];
+  if (codes.length === 0 || failures < FAILED_SHARE * calls) return [];
   const lastAt = Math.max(...codes.map(({ last_at: at }) => at));
   const without = outage && ` (no engine was in service for ${span(1000 * (outage.until - outage.from))}, until ${agoOf(outage.until)})`; // prettier-ignore
   const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${(each.code === 'no_engine' && without) || byWhom(each, engines)}`); // prettier-ignore
-  const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
+  const [about, whose] =
+    fault === 'client' ? (['clients', ' by the client’s fault'] as const) : (['gateway', ''] as const);
+  const title = `${count(failures)} of ${counted(calls, 'call')} failed${whose}`;
   const isTold = isRecent(lastAt) && codes.every(({ code }) => TOLD_BESIDE.includes(code));
   const remedy = isTold ? '' : codes.some(({ code }) => BY_ENGINES.test(code)) ? ENGINES_TOLD : ERRORS_TOLD;
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
-  const text = `${title}${latestOf(what, lastAt)}.`;
-  if (fault === 'service') return said('gateway', isRecent(lastAt) ? 'warn' : 'good', title, [text], remedy);
-  const helps = `${worst.code} asks for ${CLIENT_REMEDIES[worst.code] ?? 'what its message names'}.`;
-  return said('clients', 'good', '', [`${text} ${helps}`], remedy);
+  const level = fault === 'service' && isRecent(lastAt) ? 'warn' : 'good';
+  return said(about, level, title, [`${title}${latestOf(what, lastAt)}.`], remedy);
 }
 
 /** ` (the last by program "p" of tenant t, while gpu-1 was down)`, as far as it has names. */

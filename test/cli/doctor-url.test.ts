@@ -23,7 +23,7 @@ describe('maitred doctor --url', () => {
     expect(about('gateway: 1 engine up')).toMatchObject([{ level: 'ok' }]);
     expect(about('20 of 20 recent calls began a program of their own')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
     expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s engine ${engine.id}` }]);
-    expect(about('queue: No call waits')).toHaveLength(1);
+    expect(about('calls: No call waits')).toHaveLength(1);
     // What is configured here is another matter.
     expect(about('configuration')).toEqual([]);
   });
