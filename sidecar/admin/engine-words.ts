@@ -26,8 +26,6 @@ export const downRemedy = (
       ? restartOf(which)
       : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${wasUp ? `start ${which}` : deadEngine(which)}`;
 
-type Times = Readonly<Record<'idleMs' | 'firstByteMs', number>>;
-
 /** `has been down for 9 s (connection refused).` */
 export function troubleOf(engine: Engine): string {
   const text = standInWords(engine);
@@ -74,17 +72,11 @@ export function pastOf({ failures: all, last_outage: outage, downs = 0 }: Partia
 const oftenOf = (downs: number): string => (downs > 1 ? `; it went down ${downs} times in the last 5 min` : '');
 
 /** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
-export const engineInWords = (engine: Omit<Engine, 'text'>, times: Times): string =>
-  `${standInWords(engine)}${hungInWords(engine, times)}${silenceOf(engine)} ${pastOf(engine)}`.trim();
-
-function hungInWords({ state, in_flight: inFlight }: Pick<Engine, 'state' | 'in_flight'>, times: Times): string {
-  if (state !== 'down' || inFlight === 0) return '';
-  const are = inFlight === 1 ? 'Its call in flight is' : `Its ${count(inFlight)} calls in flight are`;
-  return ` ${are} cut after ${span(times.idleMs)} of silence (timeouts.idleMs), or after ${span(times.firstByteMs)} without a first byte (timeouts.firstByteMs).`;
+export function engineInWords(engine: Omit<Engine, 'text'>): string {
+  const { silent_seconds: silent } = engine;
+  const silence = silent ? ` It has answered no call and no probe well for ${span(1000 * silent)}.` : '';
+  return `${standInWords(engine)}${silence} ${pastOf(engine)}`.trim();
 }
-
-const silenceOf = ({ silent_seconds: silent }: Pick<Engine, 'silent_seconds'>): string =>
-  silent ? ` It has answered no call and no probe well for ${span(1000 * silent)}.` : '';
 
 function standInWords(engine: Omit<Engine, 'text'>): string {
   const { state, downs, probe_in_seconds: probe, in_flight: inFlight } = engine;

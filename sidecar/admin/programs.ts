@@ -109,7 +109,8 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
       (row) => beginsLike(labelOf(row.id), id) && (tenant === undefined || row.tenant === tenant),
     );
     const [first, ...others] = found;
-    if (first === undefined) throw unknownProgram(id, startInWords(), 'program, call or batch');
+    if (first === undefined)
+      throw unknownProgram(id, ` The gateway started ${span(1000 * process.uptime())} ago.`, 'program, call or batch');
     if (others.length > 0) throw ambiguous(found.map((row) => labelOf(row.id)));
     return first;
   }
@@ -144,12 +145,6 @@ export const isUnknown = (error: unknown): error is GatewayError =>
 
 /** Whether it is a batch's id, or the beginning of one. */
 export const isBatchId = (id: string): boolean => /^batch_[\da-f]{0,24}$/.test(id);
-
-/** Why the programs of before are not known, for as long as an operator may ask about them. */
-const startInWords = (): string =>
-  process.uptime() < 300
-    ? ` The gateway started ${span(1000 * process.uptime())} ago, and knows none from before.`
-    : '';
 
 export const unknownProgram = (id: string, advice = '', otherwise = 'program'): GatewayError =>
   new GatewayError(

@@ -59,7 +59,7 @@ export function engineRow(
     kv_usage: engine.load.kvUsage ?? null,
     all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
   };
-  return { ...row, text: engineInWords(row, context.config.timeouts) };
+  return { ...row, text: engineInWords(row) };
 }
 
 /** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */

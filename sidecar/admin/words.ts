@@ -41,7 +41,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     return [
       `${call} has run for ${span(serviceMs)} on ${at}${down === undefined ? '' : ', which is down'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
-      ...(down === undefined ? [] : [`${at} ${down}`, startedAtMs === undefined ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))}.` : `It is cut after ${span(timeouts.idleMs)} of silence.`]),
+      ...(down === undefined ? [] : [`${at} ${down}`, startedAtMs === undefined ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))} (timeouts.firstByteMs).` : `It is cut after ${span(timeouts.idleMs)} of silence (timeouts.idleMs).`]),
       ...dispatchInWords(dispatch, balancer, { isBackground: background, isTooLong: view.oversized }),
       ...forecastInWords(forecast),
       ...(down === undefined ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),

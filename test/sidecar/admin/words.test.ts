@@ -109,8 +109,10 @@ it('says of a running call whose prompt no engine takes that it is to be refused
 
 it('says what ends a running call whose engine is down', () => {
   const running = { waiting: undefined, serviceMs: 5000, dispatch: { engine: 'gone', level: 0 } };
-  expect(told({ call: running })).toContain('\ngone is down.\nNo byte of its answer has come: it is cut in 55 s.\n');
-  expect(told({ call: { ...running, startedAtMs: -1000 } })).toContain('\nIt is cut after 9 s of silence.\n');
+  expect(told({ call: running })).toContain(
+    '\ngone is down.\nNo byte of its answer has come: it is cut in 55 s (timeouts.firstByteMs).\n',
+  );
+  expect(told({ call: { ...running, startedAtMs: -1000 } })).toContain('\nIt is cut after 9 s of silence (timeouts');
 });
 
 it('advises a larger window only for an engine in which no calls wait', () => {
