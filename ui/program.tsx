@@ -5,7 +5,7 @@ import { brief, clock, count, duration, percent, ratio, tokens } from './format.
 import { Whole } from './names.js';
 import { calls, explain, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { MEANINGS, isAlike, levelOf, nameOf, typeName } from './words.js';
+import { MEANINGS, isAlike, levelOf, nameOf, stateOf, typeName } from './words.js';
 
 /** One program: why its calls wait, its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -53,7 +53,7 @@ export function ProgramView() {
 
 function factsOf(row: ProgramDetail): Fact[] {
   return [
-    ['State', row.state],
+    ['State', stateOf(row)],
     ...(nameOf(row) === row.id ? [] : [['Id', row.id] as const]),
     ['Tenant', row.tenant],
     ['Agent type', typeName(row.agent_type), MEANINGS.type],

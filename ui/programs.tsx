@@ -29,7 +29,7 @@ const MODEL: Column<Pick<Program, 'model'>> = {
 const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => tenant, isText: true, isKind: true }; // prettier-ignore
 
 const COLUMNS: readonly Column<Program>[] = [
-  { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, isText: true }, // prettier-ignore
+  { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, hint: ({ engines_down: down }) => down.map((id) => `${id} is down`).join(', '), isText: true }, // prettier-ignore
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf },
   { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, isText: true },
   TENANT,

@@ -35,13 +35,11 @@ export function namedBy({ identified_by: source }: Named): string {
   return source === 'none' ? 'named by nothing: a program of one call' : `named by ${source}`;
 }
 
-/** Some of a program's calls may wait while others run, or hang on an engine that is down. */
-export function stateOf(
-  row: Pick<Program, 'state' | 'current_wait_seconds' | 'idle_seconds' | 'engines_down'>,
-): string {
+/** As `top` has it: some of a program's calls may wait while others run, or hang on an engine that is down. */
+export function stateOf(row: Pick<Program, 'state' | 'current_wait_seconds' | 'idle_seconds' | 'engines_down'>) {
   const { state, current_wait_seconds: waits, idle_seconds: idle, engines_down: down } = row;
-  const word = state === 'running' && waits > 0 ? 'run+wait' : state;
-  return state === 'idle' ? `idle ${duration(idle)}` : [word, ...down.map((id) => `${id} down`)].join(', ');
+  if (down.length > 0) return 'hangs';
+  return state === 'idle' ? `idle ${duration(idle)}` : state === 'running' && waits > 0 ? 'run+wait' : state;
 }
 
 /** As `top` has it: a queue orders no background calls. */

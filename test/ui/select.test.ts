@@ -21,10 +21,10 @@ it('has ended programs in the order of the view, and leaves the list as it was',
   expect(sortOf({ tab: '', sort: '' })).toBe('-current_wait_seconds');
 });
 
-it('names the engines that are down where calls of a program hang', () => {
+it('says of a program that its calls hang, or that some wait while others run', () => {
   const row = { state: 'running', current_wait_seconds: 0, idle_seconds: 3, engines_down: [] } as const;
   const rows = [row, { ...row, engines_down: ['gpu-1'] }, { ...row, current_wait_seconds: 2 }, { ...row, state: 'idle' as const }]; // prettier-ignore
-  expect(rows.map(stateOf)).toEqual(['running', 'running, gpu-1 down', 'run+wait', expect.stringMatching(/^idle 3/)]);
+  expect(rows.map(stateOf)).toEqual(['running', 'hangs', 'run+wait', expect.stringMatching(/^idle 3/)]);
 });
 
 it('has no level for a program in the background', () => {
