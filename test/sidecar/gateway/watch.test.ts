@@ -92,7 +92,7 @@ describe('the admin API', () => {
     await chat({}, named('p'));
     await post('/v1/chat/completions', '{', named('p'));
     const theirs =
-      '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400 (the last by program "p"), 1 with invalid_json (the last by program "p"). engine_400 asks for what its message names.';
+      '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400 (the last by program "p"), 1 with invalid_json (the last by program "p").';
     expect(await state()).toMatchObject({ level: 'good', title: '', text: `1 engine up. No call waits. ${theirs}` });
     const failed = [{ code: 'engine_400', calls: 1, fault: 'client' }, { code: 'invalid_json', calls: 1, fault: 'client', last: 'default:p' }]; // prettier-ignore
     expect((await ask('/totals')).json()).toMatchObject({ calls: 100, failed });
