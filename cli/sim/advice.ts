@@ -16,7 +16,7 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
     plan,
     'Most programs fail',
     (at) => (isMostLost(runs, at) ? '' : undefined),
-    `${long === undefined ? '' : `Their ${long}. `}Times are of the few that completed.`,
+    `${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`,
   );
   const some = long === undefined || most.length > 0 ? [] : [`Some programs fail, as ${long}.`];
   return [...some, ...most, ...openOf(plan, runs)];

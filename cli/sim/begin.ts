@@ -17,6 +17,9 @@ const LAST_SPANS = 3;
 /** The same of the mean program: near the most that engines bear, it takes up to twice its time under a load that they do. */
 const MEAN_SPANS = 12;
 
+/** Calls of a run under which a burst of short programs passes for an overload. */
+const CALLS_MIN = 5000;
+
 /** How many times as many at a time a search goes on to. */
 const HIGHER = 4;
 
@@ -69,7 +72,8 @@ function sizeOf({ variants: [first] }: Plan, burst: RunReport | undefined, spanS
   const perSecond = arrivals?.type === 'open' ? arrivals.ratePerSecond : 0;
   const more = moreToTell({ arrivals_seconds: 1 / perSecond, alone_seconds: burst === undefined ? null : aloneOf(burst) }); // prettier-ignore
   const needed = arrivals?.type === 'closed' ? HIGHER * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond); // prettier-ignore
-  return Math.max(KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)));
+  const least = burst === undefined || arrivals?.type === 'closed' ? 0 : (CALLS_MIN * burst.programs) / burst.calls;
+  return Math.max(KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)), 100 * Math.ceil(least / 100)); // prettier-ignore
 }
 
 export const twoDigits = (rate: number): number => Number(rate.toPrecision(2));

@@ -32,7 +32,8 @@ export const auto = (axis: Searched, found: string, programs?: number): string =
 
 /** The end of a sentence that names more seeds or programs, and how much longer they take. */
 export function again(plan: Plan, programs = plan.programs, seeds = plan.seeds.length): string {
-  const flags = [...(seeds > plan.seeds.length ? [`--seed 1..${seeds}`] : []), ...(programs > plan.programs ? [`--programs ${programs}`] : [])]; // prettier-ignore
+  const from = Math.max(1, plan.seeds[0] ?? 1);
+  const flags = [...(seeds > plan.seeds.length ? [`--seed ${from}..${from + seeds - 1}`] : []), ...(programs > plan.programs ? [`--programs ${programs}`] : [])]; // prettier-ignore
   const times = Math.round((seeds * programs) / (plan.seeds.length * plan.programs));
   return `run again with ${flags.join(' ')}${times > 1 ? `, about ${times} times as long` : ''}.`;
 }
@@ -63,7 +64,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
       return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(axis, 'those that it does')}`; // prettier-ignore
     const isOver = verdicts.length === 0 || verdicts.some((each) => !each.isHeld);
     if (isSeveral && from < 0 && !isOver && axis === 'rate')
-      return `Some setting sustains each of these loads: ${auto(axis, 'higher ones, which may show a gain')}`;
+      return `${verdicts.some((each) => each.isOpen) ? 'Some setting sustains each of these loads' : `Keep ${name} at these loads`}: ${auto(axis, 'higher ones, which may show a gain')}`; // prettier-ignore
     if (isSeveral && from === 0) return `It may pay below ${loads[0]}, too: ${auto(axis, 'the least that does')}`;
   }
   if (from === 0 && isSeveral && loads[0] !== 1) return `It may pay below ${loads[0]}, too${ENDED}`;

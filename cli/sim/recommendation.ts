@@ -43,7 +43,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
   if (isOne && runs.every(isUnloaded)) return told(0, []);
   if (plan.variants.length > settings) {
-    // Seeds are wanted where no answer is certain.
+    // Seeds or programs are wanted where no answer is certain.
     const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some((each) => each.isOpen)); // prettier-ignore
     const answer = isOpen ? [next] : [sentence, next];
     // Where engines are counted, that is the question.

@@ -41,7 +41,7 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
       p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
   });
-  const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
+  const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds', repetitions: plan.seeds.length });
   const isHeld = loads.some((load) => (plan.slos.length > 0 ? load.isMet : load.isHeld));
   const missing = verdict.better.filter((choice) => plan.slos.length > 0 && loads[choice]?.isMet !== true);
   const best = verdict.better.find((choice) => !missing.includes(choice));

@@ -32,9 +32,10 @@ export function breakEvenOf(
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);
   const paying = verdicts.filter(({ better }) => better.includes(choice));
-  const price = highest(verdicts, 'Its price is highest', ({ rows }) => rows.find(({ at, isOut }) => at === choice && !isOut)?.price ?? []); // prettier-ignore
-  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
-  const only = `only in seeds that overload ${nameOf(0)}`;
+  const price = highest(paying, 'Its price is highest', (one) => priceOf(one, choice));
+  const rest = verdicts.filter((one) => !paying.includes(one));
+  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(rest, choice)}` });
+  const only = `for certain only with seeds that overload ${nameOf(0)}`;
   const isBurst = ({ bursts }: PlaceVerdict) => bursts?.includes(choice) === true;
   const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => `${lowered(each.place)}${isBurst(each) ? `, ${only}` : ''}`).join('; ')}` : ''; // prettier-ignore
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}${where === '' && paying.every(isBurst) ? `, ${only}` : ''}`); // prettier-ignore
@@ -54,11 +55,14 @@ const UNIT = / (a second|at a time)$/;
 
 /** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
 const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
-  highest(verdicts, 'Most is lost', ({ losses }) =>
-    losses
+  highest(verdicts, 'Most is lost', (one) => [
+    ...one.losses
       .filter(({ at, factor }) => factor > 1 && (choice === undefined || at === choice))
-      .map(({ name, factor, text }) => ({ measure: 'program', factor, text: `${name}${text}` })),
-  );
+      .map(({ name, factor, text }) => ({ measure: 'mean', factor, text: `${name}${text}` })),
+    ...(choice === undefined ? [] : priceOf(one, choice)),
+  ]);
+
+const priceOf = ({ rows }: PlaceVerdict, choice: number): readonly Cost[] => rows.find(({ at, isOut }) => at === choice && !isOut)?.price ?? []; // prettier-ignore
 
 const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
 

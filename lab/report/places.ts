@@ -53,13 +53,15 @@ interface Terms {
   readonly margin: number;
   /** Name of the repetitions, such as `seeds`: with too few of them a ratio is unsure. */
   readonly repeated: string;
+  /** Of how many a mean number of failed programs is told; absent: their sum is. */
+  readonly repetitions?: number;
   /** Whether a ratio without an interval is sure, because chance plays no part. */
   readonly isExact: boolean;
 }
 
 /** @param all the first is the one that the others are compared with */
 export function placeVerdict(place: string, all: readonly Tried[], terms: Terms): PlaceVerdict {
-  const { margin, repeated } = terms;
+  const { margin, repeated, repetitions = 1 } = terms;
   const [first] = all;
   const compared = comparedOf(all, terms);
   const open = compared.filter((each) => !each.isWorn && each.isForeign !== true);
@@ -72,7 +74,7 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const unsure = open.filter(({ verdict }) => verdict === 'unsure').map(({ ratio }) => moreOf(ratio, margin, repeated));
   const rowOf = (each: Tried, at: number): PlaceRow => {
     const found = compared.find((other) => other.at === at);
-    if (found === undefined) return { at, isOut: true, price: [], outcome: each.isOut ? 'both overloaded' : `fails more programs: ${number(first?.failed ?? 0)} -> ${number(each.failed)}` }; // prettier-ignore
+    if (found === undefined) return { at, isOut: true, price: [], outcome: each.isOut ? 'both overloaded' : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
     const isSlight = sooner.includes(found) && !worthy.includes(found);
     return { at, isOut: found.isWorn, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
   };

@@ -269,7 +269,7 @@ describe('a sweep of two targets', () => {
       'At 3 a second, where A is overloaded, B: programs 4.0x faster than A (0.25, 0.25–0.25); first token p50 4.0x faster, slowest 3.0x slower (1 -> 3 s).',
       // As a single load does, but nothing is concluded from it.
       'At 4 a second, where both are overloaded, B: programs 3.0x faster than A (0.33, 0.33–0.33); first token p50 3.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'B pays from 2 to 3 a second, the highest of these loads that it sustains. Its price is highest at 1 a second: first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s. Most is lost at 1 a second: B, programs 25 % slower: 1.25 (1.25–1.25).',
+      'B pays from 2 to 3 a second, the highest of these loads that it sustains. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s. Most is lost at 1 a second: B, programs 25 % slower: 1.25 (1.25–1.25); first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
     ]);
   });
 });

@@ -35,12 +35,12 @@ describe('the advice of maitred sim', () => {
   it('says first that most programs fail, whose times are in no figure', async () => {
     const file = fileOf('down.yaml', 'engineLoss: { atMs: [1000], restartMs: 10000000 }\nclients: { timeoutMs: 1000, retries: 0 }\n'); // prettier-ignore
     const { document } = await json('--workload', 'chat', '--programs', '40', '--concurrency', '8', '--policy', 'pass-through,plas', '--conditions', file); // prettier-ignore
-    expect(document.advice[0]).toBe('Most programs fail: pass-through; plas. Times are of the few that completed.');
+    expect(document.advice[0]).toBe('Most programs fail: pass-through; plas. Times are of those that completed.');
   });
 
   it('says first that prompts are too long where some programs fail by that', async () => {
     const { document } = await json('--workload', 'coding', '--programs', '20', '--rate', '0.1', '--kv-tokens', '20000', '--policy', 'plas'); // prettier-ignore
-    expect(document.advice[0]).toBe('Most programs fail: plas. Their prompts are longer than the KV cache of 20,000 tokens. Raise --kv-tokens. Times are of the few that completed.'); // prettier-ignore
+    expect(document.advice[0]).toBe('Most programs fail: plas. Their prompts are longer than the KV cache of 20,000 tokens. Raise --kv-tokens. Times are of those that completed.'); // prettier-ignore
   });
 
   it('says so of fewer programs, too', async () => {

@@ -100,6 +100,8 @@ it('keeps the first setting where nothing else may be better, and else says that
   const uneven = (at: number, seed: number) => ({ program_seconds: spread(at % 2 === 1 && seed % 2 === 0 ? 4 : at % 2 === 1 ? 16 : 10) }); // prettier-ignore
   const told = (lists: object, programs: number) => linesOf({ policy: BOTH, ...lists }, { seeds, programs }, uneven)[0];
   expect(told({ rate: [1] }, 300)).toBe('Too few programs to tell whether anything is better than pass-through: run again with --programs 1200, about 4 times as long.'); // prettier-ignore
+  const later = linesOf({ policy: BOTH, rate: [1] }, { seeds: [101, 102, 103] }, (at, seed) => ({ program_seconds: spread(at === 0 ? 10 : 4 * (seed - 100)) })); // prettier-ignore
+  expect(later[0]).toContain('run again with --seed 101..150, ');
   expect(told({ rate: [1] }, 1001)).toBe('These runs cannot tell whether anything is better than pass-through.');
   const lost = (at: number) => ({ program_seconds: spread(at % 2 === 0 ? 10 : 12) });
   expect(linesOf({ rate: [1], policy: BOTH }, { programs: 300 }, lost)[0]).toBe('Keep pass-through: plas, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore

@@ -55,7 +55,7 @@ describe('maitred sim with wrong usage', () => {
     ...['--cv -1', '--cv NaN', '--kv-tokens 0', '--kv-tokens 1e12', '--seed -1', '--seed 1.5', '--seed 4294967296'].map(
       (flag) => `--workload mixed --rate 1 ${flag}`,
     ),
-    ...['--rate auto --programs 5', '--concurrency auto --programs 5', '--rate auto,1', '--rate auto --rate 1', '--rate auto --engines 1,2', '--rate auto --engines auto', '--engines auto --concurrency 4'].map((flags) => `--workload mixed ${flags}`), // prettier-ignore
+    ...['--rate auto --programs 5', '--concurrency auto --programs 5', '--rate auto,1', '--rate auto --rate 1', '--rate auto --engines 1,2', '--rate auto --engines auto', '--engines auto --concurrency 4', '--concurrency auto --policy plas'].map((flags) => `--workload mixed ${flags}`), // prettier-ignore
     '--workload mixed --rate 1 --window auto --gate 0.1,0.2,0.3,0.4 --engines auto --seed 1..30',
     ...['--window 0', '--window x', '--gate -1', '--gate NaN'].map((flag) => `--workload mixed --rate 1 ${flag}`),
   ]);
