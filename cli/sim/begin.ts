@@ -18,7 +18,7 @@ const LAST_SPANS = 3;
 const MEAN_SPANS = 12;
 
 /** Calls of a run under which a burst of short programs passes for an overload. */
-const CALLS_MIN = 5000;
+const CALLS_MIN = 2000;
 
 /** How many times as many at a time a search goes on to. */
 const HIGHER = 4;

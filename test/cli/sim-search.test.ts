@@ -15,6 +15,8 @@ interface World {
   /** Seconds that a program takes under a load, where an objective is about them. */
   readonly seconds?: (load: number) => number;
   readonly objective?: string;
+  /** Calls of a run of 300 programs. */
+  readonly calls?: number;
   /** Programs of fewer of which nobody knows whether the load is sustained. */
   readonly known?: number;
 }
@@ -22,7 +24,7 @@ interface World {
 /** The values that a search of a modelled world tries, and the values of its plan. */
 async function searched(
   axis: Searched,
-  { most, pays, programs, last = 10, known = 0, seconds, objective }: World,
+  { most, pays, programs, last = 10, known = 0, calls = 9000, seconds, objective }: World,
   stopAfter = Infinity,
 ) {
   const policy = ['pass-through', 'plas'] as const;
@@ -41,7 +43,7 @@ async function searched(
       const times = { count: trial.programs, mean, p50: mean, p95: mean, p99: last, max: last };
       const isWaiting = load > most[at]!;
       const queue = isWaiting ? { ...times, p50: 9 } : { ...times, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
-      return { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: mean / 5 }, queue_seconds: queue, queue_grew: trial.programs < known ? null : axis !== 'concurrency' && isWaiting, programs: trial.programs, completed: trial.programs, calls: 9000, engine_waits: 0, programs_per_second: 0.5 } as unknown as RunReport; // prettier-ignore
+      return { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: mean / 5 }, queue_seconds: queue, queue_grew: trial.programs < known ? null : axis !== 'concurrency' && isWaiting, programs: trial.programs, completed: trial.programs, calls: (calls * trial.programs) / 300, engine_waits: 0, programs_per_second: 0.5 } as unknown as RunReport; // prettier-ignore
     }))); // prettier-ignore
   });
   return { tried, values: found.plan.lists[axis], programs: found.plan.programs, runs: found.runs };
@@ -51,6 +53,11 @@ it('looks for rates from one that the first setting sustains to one that none do
   const { values, runs } = await searched('rate', { most: [0.3, 0.8], pays: 0.3 });
   expect(values).toEqual([0.25, 0.3, 0.35, 0.49, 0.69, 0.82, 0.98]);
   expect(runs.map(({ variant, seed }) => `${variant} ${seed}`)).toEqual([...Array(14).keys()].flatMap((variant) => [1, 2, 3].map((seed) => `${variant} ${seed}`))); // prettier-ignore
+});
+
+it('runs as many short programs as a burst does not overload', async () => {
+  const programsOf = async (calls: number) => (await searched('rate', { most: [0.3, 0.8], pays: 0.3, calls })).programs;
+  expect([await programsOf(9000), await programsOf(300)]).toEqual([300, 2000]);
 });
 
 it('looks for lower rates while the lowest pays, and for no end of them', async () => {
