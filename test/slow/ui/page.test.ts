@@ -73,7 +73,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see('m, adapter: Programs end 1.30x faster than without scheduling (1.10 to 1.50).');
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await see('even: No difference that can be told. Mean of 30 programs');
-    await see(/^other: No figure: fewer than 20 programs began and ended since the last start, reload or change of engines \(12 programs of the 15 min until .*\)\.$/);
+    await see(
+      /^other: No figure: fewer than 20 programs began and ended since the last start, reload or change of engines \(12 programs of the 15 min until .*\)\.$/,
+    );
     const losing = await world([await fakeEngine()], {}, { shadow: slower() });
     await page.goto(`${losing.adminUrl}/ui/programs/nope`);
     await see('No such program is here, or several are; see those whose names have it: present or ended.');
