@@ -31,6 +31,7 @@ export class ShadowThread implements Shadow {
     private config: Config,
     private readonly log: Logger,
     private readonly embedded: readonly string[],
+    private readonly open = () => new Worker(new URL('./worker.js', import.meta.url), { resourceLimits: HEAP_MB }),
   ) {
     const nowMs = performance.now();
     this.#calls = new SeenCalls(nowMs, config.limits.programsMax, LIMITS, () => this.#restarted());
@@ -78,7 +79,7 @@ export class ShadowThread implements Shadow {
   }
 
   #start(): Worker {
-    return new Worker(new URL('./worker.js', import.meta.url), { resourceLimits: HEAP_MB })
+    return this.open()
       .on('message', (answer: ShadowAnswer) => this.#answered(answer))
       .on('error', (error) => this.#failed(error));
   }
