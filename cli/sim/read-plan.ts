@@ -52,7 +52,7 @@ export async function readPlan(
   const { rate, concurrency } = first;
   const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
   if (searched === 'concurrency' && combinationsOf(lists).length < 2) command.error('--concurrency auto looks for where one of two settings pays: give two, such as --policy pass-through,plas'); // prettier-ignore
-  if (searched === 'engines' && arrivals.type !== 'open') command.error('--engines auto needs a --rate, which that many sustain'); // prettier-ignore
+  if (searched === 'engines' && arrivals.type !== 'open') command.error('--engines auto needs a --rate, for which it finds the fewest engines'); // prettier-ignore
   if (searched !== undefined && (flags.programs ?? Infinity) < KEEPS_UP_PROGRAMS_MIN)
     command.error(
       `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer tell nothing of a load that lasts`,
