@@ -47,12 +47,14 @@ const LAST_AT_STEP = 5;
 const FAILURES_DUE = 3;
 
 /** Whether an engine in service fails so many calls that it should take none. One that calls could not reach, and that is back, is mended. */
-export function failsNow({ failures, last_outage: outage }: Engine): boolean {
+export function failsNow({ failures, downs, last_outage: outage }: Engine): boolean {
   if (!failures) return false;
   const { calls, attempts, last_at: at, answered_since: answers } = failures;
   const isBack = at + LAST_AT_STEP <= (outage?.until ?? -1) && !isReached(outage?.reason);
   const isMended = isBack || answers * calls >= FAILURES_DUE * attempts;
-  return !isMended && isRecent(at) && calls >= Math.max(ATTEMPTS_FAILED_MIN, ATTEMPTS_FAILED_SHARE * attempts);
+  // Many good answers of the process before hide how a flapping one answers.
+  const isMany = calls >= ATTEMPTS_FAILED_SHARE * attempts || (downs > 1 && isReached(outage?.reason));
+  return !isMended && isRecent(at) && calls >= ATTEMPTS_FAILED_MIN && isMany;
 }
 
 /** Share of the gate above which hardly any call finds room. */

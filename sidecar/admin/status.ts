@@ -87,6 +87,7 @@ export function statusOf(
     }),
     ...inState('up', 'probation').filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...away.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', isLost(engine) ? 'bad' : 'good', `${engine.id} ${engine.state}`, [`${engine.id} ${troubleOf(engine)}${isLost(engine) ? LOST : ''}`], `maitred engines undrain ${engine.id}`)),
+    ...said('gateway', 'good', '', totals.outage && !totals.failed.some(({ code }) => code === 'no_engine') ? [`${withoutEngine(totals.outage)}.`] : []),
     ...failedParts({ engines, totals }, 'service'),
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
@@ -111,10 +112,9 @@ export function statusOf(
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
 
-/** Codes of failures whose remedy stands beside them meanwhile: that of the engines, or of the gateway that drains. */
+/** Codes of failures whose remedy stands beside them meanwhile, that of the engines or of the gateway that drains, and that then are over. */
 const TOLD_BESIDE = ['no_engine', 'draining'];
 const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
-const ENGINES_TOLD = 'see in maitred engines which of them failed, and read their logs';
 /** Failures for want of an engine, but for those that it words itself, such as `engine_400`. */
 const BY_ENGINES = /^no_engine$|^engine_[a-z]/;
 
@@ -123,19 +123,22 @@ function failedParts({ engines, totals }: Pick<Seen, 'engines' | 'totals'>, faul
   const { calls, failed, outage } = totals;
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
-  if (codes.length === 0 || failures < FAILED_SHARE * calls) return [];
+  const [worst] = codes;
+  if (worst === undefined || failures < FAILED_SHARE * calls) return [];
   const lastAt = Math.max(...codes.map(({ last_at: at }) => at));
-  const without = outage && ` (no engine was in service for ${span(1000 * (outage.until - outage.from))}, until ${agoOf(outage.until)})`; // prettier-ignore
+  const without = outage && ` (${withoutEngine(outage).replace('No', 'no')})`;
   const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${(each.code === 'no_engine' && without) || byWhom(each, engines)}`); // prettier-ignore
   const [about, whose] =
     fault === 'client' ? (['clients', ' by the client’s fault'] as const) : (['gateway', ''] as const);
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${whose}`;
-  const isTold = isRecent(lastAt) && codes.every(({ code }) => TOLD_BESIDE.includes(code));
-  const remedy = isTold ? '' : codes.some(({ code }) => BY_ENGINES.test(code)) ? ENGINES_TOLD : ERRORS_TOLD;
+  const logs = idsOf(engines.filter((engine) => engine.failures)).join(', ');
+  const remedies = TOLD_BESIDE.includes(worst.code) ? [''] : BY_ENGINES.test(worst.code) ? [logs && `read the log of ${logs}`] : [ERRORS_TOLD]; // prettier-ignore
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
   const level = fault === 'service' && isRecent(lastAt) ? 'warn' : 'good';
-  return said(about, level, title, [`${title}${latestOf(what, lastAt)}.`], remedy);
+  return said(about, level, title, [`${title}${latestOf(what, lastAt)}.`], ...remedies);
 }
+
+const withoutEngine = ({ from, until }: NonNullable<TotalsAnswer['outage']>): string => `No engine was in service for ${span(1000 * (until - from))}, until ${agoOf(until)}`; // prettier-ignore
 
 /** ` (the last by program "p" of tenant t, while gpu-1 was down)`, as far as it has names. */
 function byWhom({ code, last, last_at: at }: TotalsAnswer['failed'][number], engines: readonly Engine[]): string {

@@ -115,7 +115,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#times.began();
     clearInterval(this.#commentTimer);
     this.context.driver.emit({ type: 'callStarted', call: this.spec.id });
-    this.#attempt?.engine.succeeded(this.#program);
+    this.#attempt?.engine.succeeded(this.#program, false);
     this.#noteResponse(reader.facts());
   }
 
@@ -258,6 +258,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (engine === undefined) return this.#end(outcome, event, new GatewayError('client_gone', 'The client left.'));
     // Had the client stayed, a timeout would have cut the call.
     this.context.observers.tell('engineFailed', this.spec, engine.id, 'answer', 'down until the client left');
+    engine.misanswered(this.#program);
     this.#end('timed_out', event, new GatewayError('engine_timeout', 'The engine was down until the client left.'));
   }
 

@@ -57,7 +57,7 @@ export class Replica {
    */
   readonly #failed = new Set<ProgramId>();
   readonly #outdone = new Set<ProgramId>();
-  /** Good answers so far, and since it last failed a call. */
+  /** Signs of good answers so far, and whole ones since it last failed a call. */
   served = 0;
   servedSince = 0;
   readonly #saturation = new Saturation();
@@ -131,10 +131,10 @@ export class Replica {
     this.removing = true;
   }
 
-  /** The engine generated an answer to a call of the program, or began to. */
-  succeeded(program: ProgramId): void {
+  /** The engine generated an answer to a call of the program, or began to. @param isWhole whether it did; a stream is told twice */
+  succeeded(program: ProgramId, isWhole = true): void {
     this.served += 1;
-    this.servedSince += 1;
+    if (isWhole) this.servedSince += 1;
     this.heardAtMs = this.ports.now();
     this.#callFailures = 0;
     this.#acquit();

@@ -40,6 +40,9 @@ it('tells what an engine that is up has failed, and warns of much until none has
   const [others, gone] = ['others answer the calls that it fails', 'connection refused'];
   expect([back(gone, 3), back(gone, 4.5), back(others, 3), back(others, 3, 4), back(others, 3, 5)].map(([level]) => level)).toEqual(['good', 'warn', 'warn', 'warn', 'good']); // prettier-ignore
   expect(back(others, 3, 4)[2]).toContain(`${text} It has answered 4 calls since. It was down for 2 s (${others}), until 3 s ago; it went down 4 times in the last 5 min. 2 engines`); // prettier-ignore
+  // Of an engine that flaps, the good answers before hide nothing.
+  const flaps = (reason: string) => told(34, 781, 1, { downs: 5, last_outage: { from: Date.now() / 1000 - 5, until: Date.now() / 1000 - 3, reason } })[0]; // prettier-ignore
+  expect([flaps(others), flaps(gone)]).toEqual(['warn', 'good']);
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });
@@ -117,17 +120,18 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   expect(whose).toEqual([' (the last by program "p")', ' (the last by program "p" of tenant red)', ' (the last by tenant red)', '', ' (the last by program "~p" of tenant red)']); // prettier-ignore
   const outage = { from: Date.now() / 1000 - 62, until: Date.now() / 1000 - 47 };
   expect(told(47, 'up', '', { outage }).text).toContain(' 7 with no_engine (no engine was in service for 15 s, until 47 s ago), 3 with queue_full; '); // prettier-ignore
+  expect(statusWith({ totals: { calls: 9, failed: [], shadow: null, outage } }).text).toContain('No engine was in service for 15 s, until 47 s ago. '); // prettier-ignore
   const theirs = ['unknown_model', 'other'].map((code, at) => ({ code, calls: 5, fault: 'client', last_at: Date.now() / 1000 - 9, last: at === 0 ? 'red~' : '' })); // prettier-ignore
   expect(statusWith({ totals: { calls: 10, failed: theirs, shadow: null } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\.$/); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['no engine, e down', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
   // Those of engines name the ones that were down then.
-  const [at, hung] = [Date.now() / 1000 - 20, (from: number) => [{ id: 'e', state: 'up', models: [], in_flight: 0, last_outage: { from, until: from + 9, reason: '' } }]]; // prettier-ignore
+  const [at, hung] = [Date.now() / 1000 - 20, (from: number) => [{ id: 'e', state: 'up', models: [], in_flight: 0, last_outage: { from, until: from + 9, reason: '' }, failures: { calls: 1, attempts: 9, answered_since: 0, last_at: 0, last: '' } }]]; // prettier-ignore
   const ofEngines = [{ code: 'engine_timeout', calls: 7, fault: 'service', last_at: at, last: 'default:p' }];
   const during = [at - 5, at + 7].map((from) => statusWith({ engines: hung(from), totals: { calls: 9, failed: ofEngines } })); // prettier-ignore
   expect(during.map(({ text }) => /\(the last by program "p"(.*?)\)/.exec(text)?.[1])).toEqual([', while e was down', '']); // prettier-ignore
-  expect(during[0]?.helps).toBe('What helps: see in maitred engines which of them failed, and read their logs.');
+  expect(during[0]?.helps).toBe('What helps: read the log of e.');
   // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
   const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
   expect(statusWith({ totals: { calls: 9, failed, shadow: null } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore

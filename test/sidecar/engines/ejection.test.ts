@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { engineId, programId } from '../../../src/index.js';
 import { hang, modelList, reset } from '../../support/fake-engine.js';
 import {
   BACKOFF,
@@ -91,6 +92,13 @@ describe('ejection', () => {
     harness.answers('e', 'outdone', 'a', 'b');
     await harness.idle();
     expect(types(harness.take())).toEqual(['engineLost']);
+  });
+
+  it('leaves a count of the whole answers since the last failure, each once', ({ harness }) => {
+    const engine = harness.fleet.get(engineId('e'));
+    harness.answers('e', 'misanswered', 'a');
+    for (const isWhole of [false, true]) engine?.succeeded(programId('b'), isWhole);
+    expect(engine?.servedSince).toBe(1);
   });
 
   it('follows on probes that hang', async ({ fake, harness }) => {

@@ -169,7 +169,9 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   for (const { hung_seconds: hung, service_seconds: lasted } of [ended, active[0]] as Answers.ActiveCall[])
     expect(0 < hung && hung < lasted).toBe(true);
   expect(await read('/totals')).toMatchObject({ failed: [{ code: 'engine_timeout', fault: 'service', calls: 1 }] });
-  expect(await read('/engines/gpu-1')).toMatchObject({ failures: { calls: 1, last: 'down until the client left' } });
+  expect(await read('/engines/gpu-1')).toMatchObject({
+    failures: { calls: 1, last: 'down until the client left', answered_since: 0 },
+  });
   open();
   expect((await answer).status).toBe(200);
   expect(await read('/programs/p/calls')).toMatchObject({ calls: [{ outcome: 'completed', hung_seconds: 0 }] });
