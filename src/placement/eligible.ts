@@ -21,8 +21,10 @@ function retriersOf(call: Call, live: readonly Engine[]): readonly Engine[] {
 export const holds = ({ rests }: Engine, { program }: Call): boolean => rests.untilOf(program) !== undefined;
 
 /** Those of the engines that may run the call, by its client and its failures, and do not refuse calls like it. */
-export const openTo = (call: Call, live: readonly Engine[]): readonly Engine[] =>
-  (call.failedOn.length > 0 ? retriersOf(call, live) : named(call, live)).filter((engine) => !holds(engine, call));
+export function openTo(call: Call, live: readonly Engine[]): readonly Engine[] {
+  const able = call.failedOn.length > 0 ? retriersOf(call, live) : named(call, live);
+  return able.every(({ rests }) => rests.isQuiet) ? able : able.filter((engine) => !holds(engine, call));
+}
 
 interface Served {
   readonly rules: PlacementRules;
