@@ -87,7 +87,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   if (open.some((each) => each.isOpen) && !plan.isExact && axis === 'rate' && 2 * plan.programs <= PROGRAMS_MAX)
     return `Too few programs ${whether}: ${again(plan, Math.min(PROGRAMS_MAX, LONGER * plan.programs))}`;
   if (steady === undefined || (steady.isLarge && from < 0)) return undefined;
-  return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: ${again(plan, programs)}`; // prettier-ignore
+  return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: ${again(plan, steady.programs)}`; // prettier-ignore
 }
 
 /**

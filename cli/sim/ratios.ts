@@ -39,7 +39,7 @@ const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[]
 type Labelled = Omit<PlaceRow, 'at'> & { readonly label: string };
 
 /** Ratios, with the intervals of those that differ by more than the margin. */
-export function ratioGrid(corner: string, rows: readonly Labelled[], margin: number): Grid {
+function ratioGrid(corner: string, rows: readonly Labelled[], margin: number): Grid {
   const cell = (value: Ratio) => (verdictOf(value, margin) === 'same' ? ratio(value.ratio) : ratioText(value));
   const tailOf = (of: (times: Times) => number) => tailName(Math.min(...rows.flatMap(({ times }) => (times ? [of(times)] : [])))); // prettier-ignore
   const cellsOf = (times: Times | undefined) =>
