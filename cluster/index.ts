@@ -6,4 +6,4 @@ export { Participant, type Clock } from './participant.js';
 export { REDIS_TIMES, type RedisOptions } from './redis/options.js';
 export { RedisState } from './redis/redis-state.js';
 export { Rounds } from './rounds.js';
-export type { Answer, Held, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';
+export type { Answer, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';

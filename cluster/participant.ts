@@ -34,9 +34,9 @@ export type TakeResult = 'new' | 'kept' | 'moved' | 'unanswered';
  *
  * Nothing here fails, or waits longer than the store's time limit.
  */
-export class Participant implements SharedListener {
+export class Participant<S extends SharedState = SharedState> implements SharedListener {
   /** The gateway's place at the store, which has this listener. To be set before all else. */
-  shared!: SharedState;
+  shared!: S;
   readonly #member: Member;
   /** Programs with calls here since they last moved; true: no other gateway can have had calls since. */
   readonly #programs: LRUCache<ProgramId, boolean>;

@@ -30,13 +30,6 @@ export interface SharedState {
   /** The program or engine of the first known key. @param keys the longest conversation first */
   find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined>;
 
-  /**
-   * Holds a name for this gateway until `leaseMs` from now, unless another one does. 0 gives it up.
-   * @param value what others learn of its holder
-   * @returns undefined: the store did not answer
-   */
-  hold(name: string, value: string, leaseMs: number): Answer<Held | undefined>;
-
   /** The gateway ends: others get its slots. */
   leave(): Answer<void>;
 }
@@ -46,11 +39,6 @@ export interface Taken {
   readonly record: ProgramRecord | undefined;
   /** The gateway that ran its calls before: it must hear of the move. */
   readonly from: GatewayId | undefined;
-}
-
-export interface Held {
-  readonly isOwn: boolean;
-  readonly value: string;
 }
 
 /** Messages of the store to a gateway, at any time. */

@@ -75,7 +75,7 @@ export class Context {
   reloadRefused: string | undefined;
   /** Keys of the last reload that take effect at the next start. */
   untilRestart: readonly string[] = [];
-  cluster: Participant | undefined;
+  cluster: Participant<RedisState> | undefined;
   peers: Peers | undefined;
   batches: BatchSeat | undefined;
   tracing: Tracing | undefined;

@@ -197,7 +197,7 @@ async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'clu
     driver.emit(event);
   };
   const answer = (question: string): Promise<string> => answerPeer(context, question);
-  const { cluster, peers } = await openCluster(config, url, { emit, views, log, answer });
+  const cluster = await openCluster(config, url, { emit, views, log, answer });
   observers.add({
     dispatched: ({ identity }) => cluster.placed(identity.program),
     madeResponse: (id, { tenant }, engine) => cluster.shared.remember(tenant, holderKey(id), engine),
@@ -205,7 +205,7 @@ async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'clu
     programEnded: (program) => cluster.ended(program),
     programGone: ({ program }) => cluster.gone(program),
   });
-  return { cluster, peers };
+  return { cluster, peers: cluster.shared };
 }
 
 /** Loads OpenTelemetry only if tracing is on. */

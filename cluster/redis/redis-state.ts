@@ -1,6 +1,6 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
-import type { Held, SharedListener, SharedState, StoreState, Taken } from '../shared-state.js';
+import type { SharedListener, SharedState, StoreState, Taken } from '../shared-state.js';
 import { BATCH_MAX, Batches } from './batches.js';
 import { Circuit } from './circuit.js';
 import { makeClient, type Client } from './client.js';
@@ -130,7 +130,12 @@ export class RedisState implements SharedState {
     return known.length === 0 ? undefined : this.#use(() => this.#store.find(tenant, known));
   }
 
-  hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
+  /**
+   * Holds a name for this gateway until `leaseMs` from now, unless another one does. 0 gives it up.
+   * @param value what others learn of its holder
+   * @returns undefined: the store did not answer
+   */
+  hold(name: string, value: string, leaseMs: number) {
     return this.#use(() => this.#store.hold(name, value, leaseMs));
   }
 

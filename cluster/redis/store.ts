@@ -1,6 +1,6 @@
 import { programId, type EngineId, type ProgramId, type ProgramRecord, type TenantId } from '../../src/index.js';
 import { gatewayId, type EngineClaim } from '../messages.js';
-import type { Held, Taken } from '../shared-state.js';
+import type { Taken } from '../shared-state.js';
 import type { Client } from './client.js';
 import type { RedisOptions } from './options.js';
 import type { ScriptName } from './scripts.js';
@@ -70,7 +70,7 @@ export class Store {
     return textOf(await this.#onKeys('maitredFind', tenant, keys)) || undefined;
   }
 
-  async hold(name: string, value: string, leaseMs: number): Promise<Held> {
+  async hold(name: string, value: string, leaseMs: number) {
     const key = `holds:${name}`;
     const texts = [this.options.gateway, value, `${leaseMs}`];
     const [isOwn, said] = listOf(await this.#run('maitredHold', [key, key], texts));

@@ -3,7 +3,7 @@ import { accessSync, constants, lstatSync, mkdtempSync, rmdirSync } from 'node:f
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import type { SharedState } from '../../cluster/index.js';
+import type { RedisState } from '../../cluster/index.js';
 import { ConfigError, type Config } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
 import { reasonOf } from '../errors.js';
@@ -17,7 +17,7 @@ const NAME = 'batches';
 export interface SeatPorts {
   readonly folder: string;
   /** The place of this gateway in a cluster; undefined: it is alone. */
-  readonly cluster: (Pick<Config['cluster'], 'address' | 'leaseMs' | 'heartbeatMs'> & { readonly store: Pick<SharedState, 'hold'> }) | undefined; // prettier-ignore
+  readonly cluster: (Pick<Config['cluster'], 'address' | 'leaseMs' | 'heartbeatMs'> & { readonly store: Pick<RedisState, 'hold'> }) | undefined; // prettier-ignore
   readonly batches: Omit<BatchPorts, 'isOurs'>;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;

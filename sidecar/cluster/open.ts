@@ -13,14 +13,14 @@ export async function openCluster(
   { cluster, limits }: Config,
   url: string,
   { emit, views, log, answer }: Pick<RedisOptions, 'answer'> & { emit: (event: Event) => void; views: Views; log: Log },
-): Promise<{ readonly cluster: Participant; readonly peers: RedisState }> {
+): Promise<Participant<RedisState>> {
   const { username, password, caFile, ...shared } = cluster;
   const options = {
     ...(username !== null && { username }),
     ...(password !== null && { password }),
     ...(caFile !== null && { tls: { ca: await readFile(caFile) } }),
   };
-  const participant = new Participant({
+  const participant = new Participant<RedisState>({
     clock: realClock(),
     emit,
     views: () => views,
@@ -30,7 +30,7 @@ export async function openCluster(
       else log.warn({ gateways: live, cause: error }, 'no shared state: this gateway continues alone');
     },
   });
-  const peers = await RedisState.open(
+  participant.shared = await RedisState.open(
     {
       ...REDIS_TIMES,
       ...shared,
@@ -40,8 +40,7 @@ export async function openCluster(
     },
     participant,
   );
-  participant.shared = peers;
-  return { cluster: participant, peers };
+  return participant;
 }
 
 export function realClock(): Clock {

@@ -4,7 +4,6 @@ import {
   type EngineClaim,
   type EnginePart,
   type GatewayId,
-  type Held,
   type SharedListener,
   type SharedState,
   type StoreState,
@@ -29,8 +28,6 @@ const AT_ONCE: Way = { carry: queueMicrotask, ask: (reach) => Promise.resolve().
 /** State shared by gateways in one process. It is always available; the way to it may lose answers. */
 export class MemoryStore {
   readonly #gateways = new Map<GatewayId, { readonly listener: SharedListener; readonly way: Way }>();
-  /** Holders of names, and what they say of themselves. A gateway that is gone has left. */
-  readonly holds = new Map<string, { readonly gateway: GatewayId; readonly value: string }>();
   readonly ledgers = new Map<EngineId, DividedLedger>();
   readonly directory: Directory;
   /** Names by tenant and key; '': the key has several. No simulated gateway has any. */
@@ -51,7 +48,6 @@ export class MemoryStore {
 
   leave(gateway: GatewayId): void {
     this.#gateways.delete(gateway);
-    for (const [name, held] of this.holds) if (held.gateway === gateway) this.holds.delete(name);
   }
 
   tell(gateway: GatewayId | undefined, message: (listener: SharedListener) => void): void {
@@ -120,17 +116,6 @@ class MemoryState implements SharedState {
     return this.way.ask((): string | undefined => {
       const known = keys.map((key) => this.store.names.get(`${tenant} ${key}`));
       return known.find((name) => name !== undefined) || undefined;
-    }, undefined);
-  }
-
-  hold(name: string, value: string, leaseMs: number): Answer<Held | undefined> {
-    return this.way.ask((): Held | undefined => {
-      const { holds } = this.store;
-      const held = holds.get(name);
-      if (held !== undefined && held.gateway !== this.gateway) return { isOwn: false, value: held.value };
-      if (leaseMs === 0) holds.delete(name);
-      else holds.set(name, { gateway: this.gateway, value });
-      return { isOwn: leaseMs > 0, value };
     }, undefined);
   }
 

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { gatewayId, type Held } from '../../../cluster/index.js';
-import { MemoryStore } from '../../../sim/virtual/memory-store.js';
+import type { RedisState } from '../../../cluster/index.js';
 import type { LineAnswer } from '../../../sidecar/batches/run.js';
 import { BatchSeat } from '../../../sidecar/batches/seat.js';
 import { tenantId } from '../../../src/index.js';
@@ -25,7 +24,7 @@ function stage() {
     const beats: (() => void)[] = [];
     const asked: { id: string; answer: (answer: LineAnswer | undefined) => void }[] = [];
     const isCut = { value: false };
-    const hold = (_: string, address: string, leaseMs: number): Promise<Held | undefined> => {
+    const hold: RedisState['hold'] = (_, address, leaseMs) => {
       if (isCut.value) return Promise.resolve(undefined);
       if (lease !== undefined && lease.name !== name && clock.now < lease.untilMs)
         return Promise.resolve({ isOwn: false, value: `http://${lease.name}` });
@@ -145,18 +144,6 @@ describe('in a cluster', () => {
     await one.beat();
     expect(one.seat.batches).toBeDefined();
   });
-});
-
-it('a name is held by one gateway until it gives it up or leaves', async () => {
-  const store = new MemoryStore(10);
-  const listener = { parts: () => undefined, moved: () => undefined, owned: () => [], changed: () => undefined };
-  const [a, b] = ['a', 'b'].map((name) => store.join(gatewayId(name), listener));
-  expect(await a!.hold('batches', 'http://a', 1)).toEqual({ isOwn: true, value: 'http://a' });
-  expect(await b!.hold('batches', 'http://b', 1)).toEqual({ isOwn: false, value: 'http://a' });
-  await a!.hold('batches', '', 0);
-  expect(await b!.hold('batches', 'http://b', 1)).toEqual({ isOwn: true, value: 'http://b' });
-  await b!.leave();
-  expect(await a!.hold('batches', 'http://a', 1)).toEqual({ isOwn: true, value: 'http://a' });
 });
 
 it('fails at a folder that the system cannot make', async () => {
