@@ -10,7 +10,6 @@ import { benchThroughput } from './gateway/throughput.js';
 import { say } from './numbers.js';
 import { sayDisturbance, watchOthers } from './disturbance.js';
 import { benchOrder } from './order.js';
-import { ensurePackages } from './packages.js';
 import { benchParts } from './parts.js';
 
 interface Bench {
@@ -45,7 +44,6 @@ const command = new Command('bench')
   .parse();
 const { quick } = command.opts<{ readonly quick: boolean }>();
 
-ensurePackages();
 const isLong = ({ quickSeconds }: Bench) => quick && quickSeconds > QUICK_SECONDS_MAX;
 const chosen = Object.entries(BENCHES).filter(([name, bench]) =>
   command.args.length === 0 ? !isLong(bench) : command.args.includes(name),

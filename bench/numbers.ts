@@ -13,9 +13,9 @@ export const mean = (values: readonly number[]): number =>
 export const median = (values: Iterable<number>): number => percentile(values, 0.5);
 
 /** A number with three significant digits, and commas between thousands. */
-export function show(value: number | undefined, unit = ''): string {
+export function show(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return '-';
-  return value.toLocaleString('en', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 }) + unit;
+  return value.toLocaleString('en', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 });
 }
 
 export const ratio = (value: number): string => (Number.isFinite(value) ? `${value.toFixed(2)}x` : '-');

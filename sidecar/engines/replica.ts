@@ -15,9 +15,6 @@ import { Prober } from './prober.js';
 import { Saturation } from './saturation.js';
 import { IS_STUCK, Stall } from './stall.js';
 
-/** Most programs to remember: the largest `health.failuresMax`. An engine may fail for hours without a success. */
-const PROGRAMS_MAX = 1000;
-
 export type FleetConfig = Pick<Config, 'health' | 'timeouts'>;
 
 /** One engine and its states, drawn at `EngineState`. At most one probe runs; a change of state discards its result. */
@@ -92,8 +89,7 @@ export class Replica {
     this.pool = new Pool(url.origin, { pipelining: 1, allowH2: false, ...connectionOf(config, connectMs) });
     const { setTimer } = ports;
     this.#prober = new Prober(this, { timeoutMs: settings.health.timeoutMs, connectMs, setTimer });
-    this.#expect();
-    this.#probeNow();
+    this.#seek();
   }
 
   /** Applies a configuration with the same address. */
@@ -102,8 +98,7 @@ export class Replica {
     if (config.models) this.models = configuredModels(config.models, this.models);
     this.config = config;
     this.#epoch += 1;
-    if (!isServing(this) && this.state !== 'draining') this.#expect();
-    this.#probeNow();
+    this.#seek();
   }
 
   resume(): void {
@@ -111,8 +106,7 @@ export class Replica {
     this.removing = false;
     this.#setbacks = 0;
     this.#enter('starting');
-    this.#expect();
-    this.#probeNow();
+    this.#seek();
   }
 
   drain(): void {
@@ -173,7 +167,8 @@ export class Replica {
 
   #suspect(evidence: Set<ProgramId>, program: ProgramId): void {
     if (!isServing(this)) return;
-    if (evidence.size < PROGRAMS_MAX) evidence.add(program);
+    // An engine may fail for hours without a success.
+    if (evidence.size < this.settings.health.failuresMax) evidence.add(program);
     if (evidence.size >= this.#failuresMax()) this.#probeNow();
   }
 
@@ -323,9 +318,11 @@ export class Replica {
     if (report) this.ports.emit(report);
   }
 
-  /** Calls may wait for its models until it is up. */
-  #expect(): void {
-    if (this.models.size > 0) this.ports.emit({ ...joined(this), down: true });
+  /** Probes it now. Calls may wait for its models until it is up. */
+  #seek(): void {
+    const isAway = !isServing(this) && this.state !== 'draining';
+    if (isAway && this.models.size > 0) this.ports.emit({ ...joined(this), down: true });
+    this.#probeNow();
   }
 
   #announce(): void {
