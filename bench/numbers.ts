@@ -13,8 +13,8 @@ export const mean = (values: readonly number[]): number =>
 export const median = (values: Iterable<number>): number => percentile(values, 0.5);
 
 /** A number with three significant digits, and commas between thousands. */
-export function show(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return '-';
+export function show(value: number): string {
+  if (!Number.isFinite(value)) return '-';
   return value.toLocaleString('en', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 });
 }
 

@@ -18,6 +18,10 @@ const filled = (item: (index: number) => string, bytes: number): string => {
   for (let length = 0; length < bytes; length += (items.at(-1) ?? '').length + 1) items.push(item(items.length));
   return items.join();
 };
+const withMessages = (text: (index: number) => string): Buffer =>
+  Buffer.from(
+    `{"model":"${MODEL}","stream":false,"messages":[${filled((i) => `{"role":"user","content":"${text(i)}"}`, BYTES)}]}`,
+  );
 
 /** Bodies of hostile clients, and finally of honest ones. */
 const BODIES: Readonly<Record<string, () => Buffer>> = {
@@ -28,15 +32,9 @@ const BODIES: Readonly<Record<string, () => Buffer>> = {
   'flat arrays': () => withField(`"x":[${filled(() => '[]', BYTES)}]`),
   '2 M keys': () => withField(filled((i) => `"k${i}":1`, 26_000_000)),
   numbers: () => withField(`"x":[${filled((i) => String(i % 100_000), BYTES)}]`),
-  'tiny messages': () =>
-    Buffer.from(
-      `{"model":"${MODEL}","stream":false,"messages":[${filled(() => '{"role":"user","content":"x"}', BYTES)}]}`,
-    ),
+  'tiny messages': () => withMessages(() => 'x'),
   '200 k keys': () => withField(`"x":{${filled((i) => `"k${i}":1`, 2_200_000)}}`),
-  'long messages': () =>
-    Buffer.from(
-      `{"model":"${MODEL}","stream":false,"messages":[${filled((i) => `{"role":"user","content":"${i}${'word '.repeat(6000)}"}`, BYTES)}]}`,
-    ),
+  'long messages': () => withMessages((i) => `${i}${'word '.repeat(6000)}`),
   'agent, 512 KB': () => chatBody(MB / 2, false),
   'agent, 4 MB': () => chatBody(4 * MB, false),
 };

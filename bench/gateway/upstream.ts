@@ -46,28 +46,21 @@ const OPENING = Buffer.concat([
 ]);
 const CHUNK = event({ choices: [{ index: 0, delta: { content: CHUNK_TEXT }, finish_reason: null }] });
 
-class Template {
-  readonly #bytes: Buffer;
-  readonly #blanks: readonly number[];
-
-  constructor(bytes: Buffer) {
-    const blanks: number[] = [];
-    for (let at = bytes.indexOf(BLANK); at >= 0; at = bytes.indexOf(BLANK, at + 1)) blanks.push(at);
-    this.#bytes = bytes;
-    this.#blanks = blanks;
-  }
-
-  fill(id: string): Buffer {
-    const filled = Buffer.from(this.#bytes);
-    for (const at of this.#blanks) filled.write(id, at, 'latin1');
+/** A copy of the bytes with an id in each of their blanks. */
+function template(bytes: Buffer): (id: string) => Buffer {
+  const blanks: number[] = [];
+  for (let at = bytes.indexOf(BLANK); at >= 0; at = bytes.indexOf(BLANK, at + 1)) blanks.push(at);
+  return (id) => {
+    const filled = Buffer.from(bytes);
+    for (const at of blanks) filled.write(id, at, 'latin1');
     return filled;
-  }
+  };
 }
 
 const BLANK = '#'.repeat(ID_CHARS);
 const { content, tool_calls: calls } = answerOf(BLANK);
 const message = { role: 'assistant', content, tool_calls: calls };
-const CALLING = new Template(
+const CALLING = template(
   json({
     ...COMMON,
     object: 'chat.completion',
@@ -75,7 +68,7 @@ const CALLING = new Template(
     usage: USAGE,
   }),
 );
-const CALL_CHUNK = new Template(
+const CALL_CHUNK = template(
   Buffer.concat([
     event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
     event({
@@ -123,8 +116,7 @@ class Connection {
     const delay = /\r\nx-delay-ms: *(\d+)/i.exec(this.#header)?.[1];
     const isAgent = this.#header.includes(AGENT_HEADER);
     if (method === 'GET') this.socket.write(GETS[path] ?? NOT_FOUND);
-    else if (!this.#body.includes('"stream":true'))
-      this.#answer(isAgent ? CALLING.fill(newId()) : CHAT, Number(delay ?? 0));
+    else if (!this.#body.includes('"stream":true')) this.#answer(isAgent ? CALLING(newId()) : CHAT, Number(delay ?? 0));
     else if (gap !== undefined) this.#drip(Number(gap));
     else this.#stream(isAgent, this.#body.includes('"include_usage":true'));
     this.#header = this.#body = '';
@@ -146,7 +138,7 @@ class Connection {
         this.socket.write(CHUNK);
         setImmediate(next);
       } else {
-        const calls = isAgent ? [CALL_CHUNK.fill(newId())] : [];
+        const calls = isAgent ? [CALL_CHUNK(newId())] : [];
         this.socket.write(Buffer.concat([...calls, LAST, ...(usage ? [USAGE_CHUNK] : []), DONE]));
       }
     };

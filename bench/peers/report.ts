@@ -1,4 +1,4 @@
-import { show } from '../numbers.js';
+import { mean, show } from '../numbers.js';
 import type { Run, TargetName } from './run.js';
 
 export const HEADINGS = [
@@ -7,7 +7,7 @@ export const HEADINGS = [
 ];
 
 export const brief = ({ meanSeconds, p99Seconds, msPerToken }: Figures): string =>
-  `mean ${show(meanSeconds ?? undefined)} s, p99 ${show(p99Seconds ?? undefined)} s, ${show(msPerToken ?? undefined)} ms/token`;
+  `mean ${show(meanSeconds)} s, p99 ${show(p99Seconds)} s, ${show(msPerToken)} ms/token`;
 
 /** Rows of one load's runs, seed by seed, then the means of targets that ran with several seeds. */
 export function rowsOf(runs: readonly Run[], targets: readonly TargetName[]): string[][] {
@@ -26,7 +26,7 @@ function rowOf(run: Run, peer: Run | undefined): string[] {
     run.target,
     `${run.seed}`,
     ...figures(run, peer),
-    run.cachedShare === null ? '-' : `${(100 * run.cachedShare).toFixed(0)} %`,
+    Number.isNaN(run.cachedShare) ? '-' : `${(100 * run.cachedShare).toFixed(0)} %`,
     `${run.completed}/${run.programs}${unfinished}`,
     `${run.refused}`,
     `${run.failed}`,
@@ -38,14 +38,13 @@ function rowOf(run: Run, peer: Run | undefined): string[] {
 type Figures = Pick<Run, 'meanSeconds' | 'p99Seconds' | 'msPerToken'>;
 
 const figures = (run: Figures, peer: Figures | undefined): string[] => [
-  `${show(run.meanSeconds ?? undefined)} (${show(run.p99Seconds ?? undefined)})`,
+  `${show(run.meanSeconds)} (${show(run.p99Seconds)})`,
   times(run.meanSeconds, peer?.meanSeconds),
-  show(run.msPerToken ?? undefined),
+  show(run.msPerToken),
   times(run.msPerToken, peer?.msPerToken),
 ];
 
-const times = (value: number | null, other: number | null | undefined): string =>
-  value === null || other === null || other === undefined ? '-' : (value / other).toFixed(2);
+const times = (value: number, other = NaN): string => (Number.isNaN(value / other) ? '-' : (value / other).toFixed(2));
 
 /** Only for targets with a run for every seed: other means would be of different programs. */
 function meanRows(runs: readonly Run[], targets: readonly TargetName[], seeds: number): string[][] {
@@ -55,18 +54,11 @@ function meanRows(runs: readonly Run[], targets: readonly TargetName[], seeds: n
     if (own.length === seeds) means.set(target, meanOf(own));
   }
   const blank = ['', '', '', '', '', ''];
-  return [...means].map(([target, mean]) => [target, 'mean', ...figures(mean, means.get(targets[0]!)), ...blank]);
+  return [...means].map(([target, own]) => [target, 'mean', ...figures(own, means.get(targets[0]!)), ...blank]);
 }
 
-function meanOf(runs: readonly Figures[]): Figures {
-  const mean = (of: (run: Figures) => number | null): number | null =>
-    runs.reduce<number | null>((sum, run) => {
-      const value = of(run);
-      return sum === null || value === null ? null : sum + value / runs.length;
-    }, 0);
-  return {
-    meanSeconds: mean((run) => run.meanSeconds),
-    p99Seconds: mean((run) => run.p99Seconds),
-    msPerToken: mean((run) => run.msPerToken),
-  };
-}
+const meanOf = (runs: readonly Figures[]): Figures => ({
+  meanSeconds: mean(runs.map(({ meanSeconds }) => meanSeconds)),
+  p99Seconds: mean(runs.map(({ p99Seconds }) => p99Seconds)),
+  msPerToken: mean(runs.map(({ msPerToken }) => msPerToken)),
+});

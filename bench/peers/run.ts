@@ -1,4 +1,3 @@
-import { scaled } from '../../lab/index.js';
 import type { LoadDocument } from '../../loadtest/report/index.js';
 import { startStandIns, startGateway } from '../../processes/gateway.js';
 import { runToEnd, type Server } from '../../processes/process.js';
@@ -18,7 +17,10 @@ const ENGINES = 2;
 /** Tokens of each engine's KV cache: a third of the largest contexts of 30 recorded agents together. */
 const KV_TOKENS = 110_500;
 
-/** One load through one target. Times are in model time, as on engines of real pace, and of completed programs only. */
+/**
+ * One load through one target. Times are in model time, as on engines of real pace, and of completed programs only. NaN:
+ * the load tester does not know.
+ */
 export type Run = Readonly<ReturnType<typeof resultOf>>;
 
 export interface RunChoice {
@@ -83,10 +85,10 @@ export function resultOf(
     load: title,
     target,
     seed,
-    meanSeconds: seconds.mean,
-    p99Seconds: seconds.p99,
-    msPerToken: scaled(perToken.mean, 1000),
-    cachedShare: scaled(report.cached_tokens, 1 / report.prompt_tokens),
+    meanSeconds: seconds.mean ?? NaN,
+    p99Seconds: seconds.p99 ?? NaN,
+    msPerToken: (perToken.mean ?? NaN) * 1000,
+    cachedShare: (report.cached_tokens ?? NaN) / report.prompt_tokens,
     programs,
     completed,
     refused,
