@@ -12,7 +12,7 @@ export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.t
 
 /** Whether one that is down was reached: it fails calls or its probes, or is stuck. */
 const isReached = (reason: string | null | undefined): boolean =>
-  /^others answer|^it is stuck|answered 5\d\d$/.test(reason ?? '');
+  /, where others answered$|^it is stuck|answered 5\d\d$/.test(reason ?? '');
 
 /** The remedy of one that is down. @param which engines to name */
 export const downRemedy = (
@@ -32,10 +32,13 @@ export function troubleOf(engine: Engine): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** @param engines that are down for one reason @param ids of them */
-export function downInWords(engines: readonly Engine[], ids: string): string {
+/** @param engines that are down for one reason, drained or draining @param ids of them */
+export function awayInWords(engines: readonly Engine[], ids: string): string {
   const [first] = engines.toSorted((a, b) => (a.down_since ?? 0) - (b.down_since ?? 0)) as [Engine];
-  return engines.length === 1 ? `${ids} ${troubleOf(first)}` : `${ids} have been down for up to ${downFor(first)}.`;
+  if (engines.length === 1) return `${ids} ${troubleOf(first)}`;
+  if (first.state === 'drained') return `${ids} are drained: they take no calls until they are returned to service.`;
+  if (first.state === 'down') return `${ids} have been down for up to ${downFor(first)}.`;
+  return `${ids} are draining: ${counted(engines.reduce((sum, each) => sum + each.in_flight, 0), 'call')} left, no new ones.`; // prettier-ignore
 }
 
 /** Share of an engine's attempts from which failures call for a look, and how many of them. */
@@ -53,7 +56,7 @@ export function failsNow({ failures, downs, last_outage: outage }: Engine): bool
   const isBack = at + LAST_AT_STEP <= (outage?.until ?? -1) && !isReached(outage?.reason);
   const isMended = isBack || answers * calls >= FAILURES_DUE * attempts;
   // Many good answers of the process before hide how a flapping one answers.
-  const isMany = calls >= ATTEMPTS_FAILED_SHARE * attempts || (downs > 1 && isReached(outage?.reason));
+  const isMany = calls >= ATTEMPTS_FAILED_SHARE * attempts || (flaps({ downs }) && isReached(outage?.reason));
   return !isMended && isRecent(at) && calls >= ATTEMPTS_FAILED_MIN && isMany;
 }
 
@@ -71,7 +74,8 @@ export function pastOf({ failures: all, last_outage: outage, downs = 0 }: Partia
   ].filter(Boolean).join(' '); // prettier-ignore
 }
 
-const oftenOf = (downs: number): string => (downs > 1 ? `; it went down ${downs} times in the last 5 min` : '');
+export const flaps = ({ downs }: Pick<Engine, 'downs'>): boolean => downs > 1;
+const oftenOf = (downs: number): string => (flaps({ downs }) ? `; it went down ${downs} times in the last 5 min` : '');
 
 /** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
 export function engineInWords(engine: Omit<Engine, 'text'>): string {

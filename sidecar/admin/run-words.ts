@@ -203,7 +203,7 @@ function endInWords(call: Omit<PastCall, 'text'>): string {
   const { outcome, code, status, message, duration_seconds: seconds, hung_seconds: hung, first_token_seconds: first } = call; // prettier-ignore
   const took = `${span(1000 * seconds)}${hung === 0 ? '' : `, of which ${call.engine} had been down for the last ${span(1000 * hung)}`}`;
   if (outcome === 'recalled') return `Its batch, which ends or is late, took it back after ${took}.`;
-  if (status === 499) return `Its client left after ${took}.`;
+  if (status === 499) return `Its client left after ${took}${code === 'no_engine' ? ', while no engine was up' : ''}.`;
   if (outcome === 'drained') return 'It ended with the gateway.';
   const fault =
     status < 400

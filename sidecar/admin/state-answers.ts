@@ -104,10 +104,12 @@ export interface TotalsAnswer {
   readonly program_completion_seconds: Spread;
   /** The others of them: their last call was refused or failed, or its client left. */
   readonly programs_unanswered: number;
-  /** Clients’ calls that ended or were refused, but for those whose clients left while their engine was up. Lines of batches are none. */
+  /** Clients’ calls that ended or were refused, but for those of `left`. Lines of batches are none. */
   readonly calls: number;
   /** Those of them that were refused or failed, by error code. `engine_400`: an engine’s answer. */
   readonly failed: readonly Failed[];
+  /** Calls whose clients left, while they waited or ran, though an engine could have answered them. */
+  readonly left: Readonly<Record<'waiting' | 'running', number>>;
   /** The last time in which no engine was in service; null: none that ended in this time. */
   readonly outage: { readonly from: UnixSeconds; readonly until: UnixSeconds } | null;
   /** Queued time of calls that ended. */

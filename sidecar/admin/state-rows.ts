@@ -120,6 +120,7 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
       .filter(([end]) => end !== 'completed')
       .map(([code]) => ({ code, fault: faultOf(code), ...failuresOf(view, 'ends', code) }))
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
+    left: { waiting: sum.left.sumsOf('waiting')[0], running: sum.left.sumsOf('running')[0] },
     outage: outage === undefined ? null : { from: unixSeconds(outage.fromMs), until: unixSeconds(outage.untilMs) },
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,

@@ -6,7 +6,7 @@ import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { downInWords, downRemedy, failsNow, pastOf, restartOf, troubleOf } from './engine-words.js';
+import { awayInWords, downRemedy, failsNow, flaps, pastOf, restartOf } from './engine-words.js';
 import { agoOf, count, counted, isRecent, latestOf, named, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
@@ -19,6 +19,12 @@ const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SH
 const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
   models.some((model) => !engines.some((other) => isServing(other) && other.models.includes(model)));
 
+/** Engines that are out of service for one reason, together. */
+const alike = (engines: readonly Engine[]): Engine[][] => {
+  const reasonOf = ({ state, down_reason: reason }: Engine) => `${state} ${reason}`;
+  return [...new Set(engines.map(reasonOf))].map((reason) => engines.filter((each) => reasonOf(each) === reason));
+};
+
 const LOST = ' Calls for models that no other serves wait or fail meanwhile.';
 
 /** Causes of waiting when something is wrong; while all is well, calls wait for room, for calls ahead, and for engines just back. */
@@ -29,7 +35,7 @@ interface Seen {
   readonly queue: Queue;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
-  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'outage' | 'shadow'>;
+  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'left' | 'outage' | 'shadow'>;
 }
 
 type Status = GatewayState['status'];
@@ -43,6 +49,9 @@ const said = (about: Part['about'], level: Part['level'], title: string, texts: 
 
 /** No wait below this is long, however soon room is kept for a call. */
 const LONG_MS_MIN = 30_000;
+/** No wait below this is for want of what was drained. */
+const DRAINED_WAIT_SECONDS = 1;
+const MORE_ENGINES = 'more engines, or fewer calls; maitred sim tells how many engines a load needs';
 
 const UNSCHEDULED =
   'compare policy.name: pass-through and admission.gate: 0 with these settings in maitred sim; independent calls and short contexts gain little from scheduling';
@@ -67,28 +76,29 @@ export function statusOf(
   const mayWait = fleet.awaited.size > 0 || [...down, ...inState('starting')].some(({ models }) => models.length > 0);
   const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
-  const remedyOfDown = (engine: Engine) => downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
-  // Those that are down have remedies of their own.
-  const moreEngines = away.length > 0 ? `${idsOf(away).join(', ')} back in service; else more engines, or fewer calls` : 'more engines, or fewer calls; maitred sim tells how many engines a load needs'; // prettier-ignore
+  const undrain = `maitred engines undrain ${idsOf(away).join(' or ')}`;
+  const remedyOf = (engine: Engine) => engine.state !== 'down' ? undrain : downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
+  const levelOfAway = queue.longest_wait_seconds > DRAINED_WAIT_SECONDS ? 'warn' : 'good';
   // From `reserveMs` on, the scheduler itself makes way for a call.
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
-  const helpsCalls = [...(isLong ? [moreEngines] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
+  const helpsCalls = [...(isLong ? [MORE_ENGINES] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
   const unordered = [
     ...said('gateway', 'warn', 'draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
-      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? `maitred engines undrain ${idsOf(away).join(' or ')}` : '')),
-    ...[...new Set(down.map(({ down_reason: reason }) => reason))].slice(0, DOWN_SHOWN).flatMap((reason) => {
-      const some = down.filter((engine) => engine.down_reason === reason);
+      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? undrain : '')),
+    ...alike([...down, ...away]).slice(0, DOWN_SHOWN).flatMap((some) => {
+      const [first] = some as [Engine];
       const ids = `${idsOf(some).join(', ')}${some.length > DOWN_SHOWN ? ` and ${counted(some.length - DOWN_SHOWN, 'other')}` : ''}`;
-      return said('engines', 'bad', `${ids} down`, [`${downInWords(some, ids)}${some.some(isLost) ? LOST : ''}`], remedyOfDown(some[0] as Engine));
+      const lost = some.some(isLost) ? LOST : '';
+      return said('engines', first.state === 'down' || lost ? 'bad' : levelOfAway, `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
     }),
-    ...inState('up', 'probation').filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
-    ...away.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', isLost(engine) ? 'bad' : 'good', `${engine.id} ${engine.state}`, [`${engine.id} ${troubleOf(engine)}${isLost(engine) ? LOST : ''}`], `maitred engines undrain ${engine.id}`)),
+    ...inState('up', 'probation').filter((engine) => failsNow(engine) || flaps(engine)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', failsNow(engine) ? 'warn' : 'good', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], !failsNow(engine) ? `read the log of ${engine.id}` : isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('gateway', 'good', '', totals.outage && !totals.failed.some(({ code }) => code === 'no_engine') ? [`${withoutEngine(totals.outage)}.`] : []),
     ...failedParts({ engines, totals }, 'service'),
+    ...said('clients', 'good', '', leftInWords(totals)),
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
     ...said('gateway', 'warn', 'cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
@@ -131,11 +141,17 @@ function failedParts({ engines, totals }: Pick<Seen, 'engines' | 'totals'>, faul
   const [about, whose] =
     fault === 'client' ? (['clients', ' by the client’s fault'] as const) : (['gateway', ''] as const);
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${whose}`;
-  const logs = idsOf(engines.filter((engine) => engine.failures)).join(', ');
+  const logs = idsOf(engines.filter(({ state, failures }) => failures && state !== 'down')).join(', ');
   const remedies = TOLD_BESIDE.includes(worst.code) ? [''] : BY_ENGINES.test(worst.code) ? [logs && `read the log of ${logs}`] : [ERRORS_TOLD]; // prettier-ignore
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
   const level = fault === 'service' && isRecent(lastAt) ? 'warn' : 'good';
   return said(about, level, title, [`${title}${latestOf(what, lastAt)}.`], ...remedies);
+}
+
+/** Nothing where clients left hardly any call. */
+function leftInWords({ calls, left: { waiting, running } }: Seen['totals']): string[] {
+  const all = waiting + running;
+  return all === 0 || all < FAILED_SHARE * (calls + all) ? [] : [`Clients gave up ${counted(all, 'call')} in the last 5 min: ${count(waiting)} that waited, ${count(running)} that ran.`]; // prettier-ignore
 }
 
 const withoutEngine = ({ from, until }: NonNullable<TotalsAnswer['outage']>): string => `No engine was in service for ${span(1000 * (until - from))}, until ${agoOf(until)}`; // prettier-ignore

@@ -13,7 +13,7 @@ import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { Failures, KEEPS_PLACE, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
 import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
-import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
+import { HUNG, type CallHandle, type CallReport, type CallSpec, type Outcome } from './spec.js';
 import { refusalFor } from './refusal.js';
 import { Reply } from './reply.js';
 import { CallTimes } from './times.js';
@@ -42,8 +42,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   /** Failure of the last attempt; the client receives it when no attempts are left. */
   #failure: GatewayError | undefined;
   readonly failures = new Failures();
-  /** Engines whose answers failed this call, each with its good answers until then. */
-  readonly #doubted: (readonly [engine: Engine, served: number])[] = [];
+  /** Engines whose answers failed this call, each with its good answers until then, and the error. */
+  readonly #doubted: (readonly [engine: Engine, served: number, error: string])[] = [];
   /** Time since which engines have had no room for this call. */
   #busySinceMs: number | undefined;
   #commentTimer: NodeJS.Timeout | undefined;
@@ -177,7 +177,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.failures.note(this.#dispatch, error, driver.now());
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
-      this.#doubted.push([engine, engine.served]);
+      this.#doubted.push([engine, engine.served, error.message]);
       engine.misanswered(this.#program);
     }
     // Another attempt would produce an answer that is too large again.
@@ -229,7 +229,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const engine = this.#attempt?.engine;
     if (outcome === 'completed') {
       engine?.succeeded(this.#program);
-      for (const [other, served] of this.#doubted) if (other !== engine) other.outdone(this.#program, served);
+      for (const [other, ...failed] of this.#doubted) if (other !== engine) other.outdone(this.#program, ...failed);
     }
     const { usageObject } = facts;
     const adapter = usageObject === undefined ? undefined : engine?.adapter;
@@ -252,14 +252,23 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const mayReturn = this.#state === 'queued';
     if (mayReturn) this.#mayReturn();
     const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
+    const fault = this.#faultOfLeaving();
     // Only its batch leaves a line.
-    const outcome = this.spec.line === undefined ? 'cancelled' : 'recalled';
+    const outcome = fault ? outcomeOf(fault) : this.spec.line === undefined ? 'cancelled' : 'recalled';
+    this.#end(outcome, event, fault ?? new GatewayError('client_gone', 'The client left.'));
+  }
+
+  /** How the call would have failed had its client stayed: no engine could answer it. */
+  #faultOfLeaving(): GatewayError | undefined {
+    const { driver, observers } = this.context;
+    const { id, line } = this.spec;
+    if (this.#state === 'queued' && line === undefined && driver.views.causesOf([id]).get(id) === 'no_engine')
+      return new GatewayError('no_engine', 'No engine was up until the client left.');
     const engine = this.#hungMs > 0 ? this.#attempt?.engine : undefined;
-    if (engine === undefined) return this.#end(outcome, event, new GatewayError('client_gone', 'The client left.'));
-    // Had the client stayed, a timeout would have cut the call.
-    this.context.observers.tell('engineFailed', this.spec, engine.id, 'answer', 'down until the client left');
+    if (engine === undefined) return undefined;
+    observers.tell('engineFailed', this.spec, engine.id, 'answer', HUNG);
     engine.misanswered(this.#program);
-    this.#end('timed_out', event, new GatewayError('engine_timeout', 'The engine was down until the client left.'));
+    return new GatewayError('engine_timeout', 'The engine was down until the client left.');
   }
 
   /** Time for which the engine that has it has been down; 0: it is up, or none has it. */
@@ -274,6 +283,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { context } = this;
     const isAnswered = outcome === 'completed' || outcome === 'client_error';
     const hungMs = isAnswered ? 0 : this.#hungMs;
+    const wasRunning = this.isRunning;
     this.#state = 'ended';
     clearInterval(this.#commentTimer);
     this.#attempt?.abort();
@@ -288,6 +298,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       failures: this.failures.last,
       waits: context.driver.causes.take(this.spec.id),
       ...this.#times.figures(this.#dispatch),
+      wasRunning,
       hungMs,
       usage,
     };

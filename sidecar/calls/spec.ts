@@ -27,6 +27,8 @@ export interface CallTrace {
 
 /** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
 export type FailureCause = Fault | 'busy';
+/** How it fails one whose client leaves meanwhile. */
+export const HUNG = 'down until the client left';
 
 /** A request that has been read, checked and identified. */
 export interface CallSpec extends Readonly<ReturnType<typeof readDeclaration>> {
@@ -107,6 +109,8 @@ export interface CallReport {
   /** Time from the last dispatch to the end. */
   readonly serviceMs: number | undefined;
   readonly durationMs: number;
+  /** Whether an engine had it at its end. */
+  readonly wasRunning: boolean;
   /** The last part of it, for which its engine had been down; 0: none. */
   readonly hungMs: number;
   readonly usage: Usage | undefined;

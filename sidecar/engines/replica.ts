@@ -54,7 +54,9 @@ export class Replica {
    */
   readonly #failed = new Set<ProgramId>();
   readonly #outdone = new Set<ProgramId>();
-  /** Signs of good answers so far, and whole ones since it last failed a call. */
+  /** How it failed the last of these. */
+  #fault = '';
+  /** Signs of good answers so far, and whole ones since it last failed a call or went down. */
   served = 0;
   servedSince = 0;
   readonly #saturation = new Saturation();
@@ -160,9 +162,11 @@ export class Replica {
     this.#suspect(this.#failed, program);
   }
 
-  /** Another engine answered a call that this one had failed. @param served as it was then: later answers speak for it */
-  outdone(program: ProgramId, served: number): void {
-    if (served === this.served) this.#suspect(this.#outdone, program);
+  /** Another engine answered a call that this one had failed. @param served as it was then: later answers speak for it @param error its own words come after a colon */
+  outdone(program: ProgramId, served: number, error: string): void {
+    if (served !== this.served) return;
+    this.#fault = (error.split(':', 1)[0] ?? '').replace(/^The engine |\.$/g, '');
+    this.#suspect(this.#outdone, program);
   }
 
   #suspect(evidence: Set<ProgramId>, program: ProgramId): void {
@@ -233,6 +237,7 @@ export class Replica {
 
   #eject(reason: string): void {
     this.ejections += 1;
+    this.servedSince = 0;
     this.#setbacks += 1;
     this.#identified = false;
     this.load = {};
@@ -301,7 +306,7 @@ export class Replica {
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
-    if (this.#outdone.size >= this.#failuresMax()) return this.#eject('others answer the calls that it fails');
+    if (this.#outdone.size >= this.#failuresMax()) return this.#eject(`${this.#fault}, where others answered`);
     // It answers the question that the failed calls raised.
     this.#failed.clear();
     this.responded();

@@ -85,6 +85,7 @@ const REFUSED = {
   ttftMs: undefined,
   serviceMs: undefined,
   durationMs: 0,
+  wasRunning: false,
   hungMs: 0,
   usage: undefined,
 } as const;

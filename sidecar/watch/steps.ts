@@ -73,7 +73,7 @@ export type Reading = Readonly<Record<string, number>>;
 /** A step, also as gateways tell it each other: in JSON. */
 export type Told = Readonly<
   Record<'completions' | 'unanswered' | 'queues', Iterable<Sum<number>>> &
-    Record<'cached' | 'readings' | 'ends' | 'failures', Iterable<Sum<string>>>
+    Record<'cached' | 'readings' | 'ends' | 'left' | 'failures', Iterable<Sum<string>>>
 >;
 
 /** All that is kept of one stretch of time. */
@@ -86,6 +86,8 @@ export class Step {
   readonly readings = new Ratios();
   /** Calls by how they ended, `completed` or an error code, and the program of the last. */
   readonly ends = new Ratios();
+  /** Calls whose clients left, by whether they were `waiting` or `running`. */
+  readonly left = new Ratios();
   /** Attempts that engines failed, of those sent there, by engine, and the last error. */
   readonly failures = new Ratios();
 
@@ -100,7 +102,7 @@ export function joined(all: readonly Told[]): Step {
   const sums: Record<string, number> = {};
   for (const told of all) {
     for (const name of ['completions', 'unanswered', 'queues'] as const) step[name].merge(told[name]);
-    for (const name of ['cached', 'ends', 'failures'] as const) step[name].merge(told[name]);
+    for (const name of ['cached', 'ends', 'left', 'failures'] as const) step[name].merge(told[name]);
     for (const [name, [sum, of]] of told.readings)
       sums[name] = sum / of + (name === 'gate_tokens' ? 0 : (sums[name] ?? 0));
   }

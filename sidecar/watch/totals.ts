@@ -1,6 +1,6 @@
 import type { Dispatch, EngineId, Event, Millis, ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
+import { HUNG, type CallHandle, type CallReport, type CallSpec, type FailureCause } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
 import { isBackground } from './known-programs.js';
@@ -12,6 +12,7 @@ export type Range = keyof typeof STEP_MS;
 export const RANGES = Object.keys(STEP_MS) as readonly Range[];
 const READ_MS = 5000;
 const MARKS = 200;
+const LEFT_MAX = 1000;
 
 /** Statuses of engines for a call that is wrong in itself; others may be those of a wrong key or model at the engine. */
 const ENGINE_CLIENT_ERRORS = ['engine_400', 'engine_413', 'engine_415', 'engine_422'];
@@ -43,6 +44,8 @@ export class Totals implements Observer {
   readonly #serving = new Map<EngineId, boolean>();
   /** The last time in which none was; its end is Infinity until one is. */
   #outage = { fromMs: -Infinity, untilMs: -Infinity };
+  /** The last running calls whose clients left: it may turn out that their engines were dead. */
+  readonly #left: { readonly engine: EngineId; readonly atMs: Millis; readonly program: ProgramId }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly ports: TotalsPorts) {
@@ -82,8 +85,9 @@ export class Totals implements Observer {
       this.#serving.set(event.engine, false);
       if (wasServing && ![...this.#serving.values()].includes(true))
         this.#outage = { fromMs: this.ports.now(), untilMs: Infinity };
-      if (event.type === 'engineLost') this.mark(`${event.engine} is down`, event.engine);
-      else this.mark(`${event.engine} is draining`);
+      if (event.type === 'engineDrained') return this.mark(`${event.engine} is draining`);
+      this.mark(`${event.engine} is down`, event.engine);
+      this.#blame(event.engine, this.ports.now() - (event.silentMs ?? 0));
     } else if (event.type === 'engineJoined' && event.down !== true) {
       if (this.#serving.get(event.engine) === false) this.mark(`${event.engine} is up again`);
       this.#serving.set(event.engine, true);
@@ -105,10 +109,14 @@ export class Totals implements Observer {
   }
 
   ended({ spec }: Pick<CallHandle, 'spec'>, report: CallReport, nowMs: Millis): void {
-    const { queueMs, dispatch, usage, outcome, status, code } = report;
+    const { queueMs, dispatch, usage, outcome, status, code, wasRunning } = report;
     const end = outcome === 'completed' ? outcome : (code ?? `engine_${status}`);
     if (outcome !== 'cancelled') this.#end(spec, end, nowMs);
+    else if (wasRunning && dispatch !== undefined)
+      this.#left.push({ engine: dispatch.engine, atMs: nowMs, program: spec.identity.program });
+    if (this.#left.length > LEFT_MAX) this.#left.shift();
     this.#each(nowMs, (step) => {
+      if (outcome === 'cancelled') step.left.add(wasRunning ? 'running' : 'waiting', 1);
       if (!isBackground(spec)) step.queues.took(queueMs);
       if (usage?.cachedTokens !== undefined)
         step.cached.add(dispatch?.engine ?? '', usage.cachedTokens, usage.promptTokens);
@@ -124,6 +132,19 @@ export class Totals implements Observer {
     const sum = joined(steps);
     const outage = this.#outage.untilMs >= firstMs && this.#outage.untilMs <= now ? this.#outage : undefined;
     return { steps, sum, stepMs, firstMs, outage, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
+  }
+
+  /** Calls that were left since the last sign of life of an engine that is down have failed, as those fail that hang there. */
+  #blame(engine: EngineId, sinceMs: number): void {
+    for (const left of this.#left.splice(0)) {
+      if (left.engine !== engine || left.atMs < sinceMs) this.#left.push(left);
+      else
+        this.#each(left.atMs, (step) => {
+          step.left.add('running', -1);
+          step.failures.add(engine, 1, 0, HUNG);
+          step.ends.add('engine_timeout', 1, 1, left.program);
+        });
+    }
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */

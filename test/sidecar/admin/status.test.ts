@@ -37,19 +37,25 @@ it('tells what an engine that is up has failed, and warns of much until none has
   // Over is what it failed before it could not be reached, or before so many answers that one more failure was due.
   const back = (reason: string, ago: number, answers = 0) =>
     told(40, 60, 9, { downs: 4, last_outage: { from: Date.now() / 1000 - 5, until: Date.now() / 1000 - ago, reason } }, answers); // prettier-ignore
-  const [others, gone] = ['others answer the calls that it fails', 'connection refused'];
+  const [others, gone] = ['answered with status 500, where others answered', 'connection refused'];
   expect([back(gone, 3), back(gone, 4.5), back(others, 3), back(others, 3, 4), back(others, 3, 5)].map(([level]) => level)).toEqual(['good', 'warn', 'warn', 'warn', 'good']); // prettier-ignore
   expect(back(others, 3, 4)[2]).toContain(`${text} It has answered 4 calls since. It was down for 2 s (${others}), until 3 s ago; it went down 4 times in the last 5 min. 2 engines`); // prettier-ignore
   // Of an engine that flaps, the good answers before hide nothing.
   const flaps = (reason: string) => told(34, 781, 1, { downs: 5, last_outage: { from: Date.now() / 1000 - 5, until: Date.now() / 1000 - 3, reason } })[0]; // prettier-ignore
   expect([flaps(others), flaps(gone)]).toEqual(['warn', 'good']);
+  // One that went down again and again is worth a note also once it is well.
+  const notes = (downs: number) => statusWith({ engines: [{ id: 'e', state: 'up', models: [], in_flight: 0, downs }] }).parts.flatMap(({ remedy }) => remedy ?? []); // prettier-ignore
+  expect([notes(1), notes(2)]).toEqual([[], ['read the log of e']]);
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });
 
 const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
-const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], shadow: null } }; // prettier-ignore
-const statusWith = (more: object) => statusOf(PARTS as never, { ...CALM, ...more } as never);
+const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], left: { waiting: 0, running: 0 } } }; // prettier-ignore
+const statusWith = (
+  { totals, ...more }: { readonly totals?: object; readonly [of: string]: unknown },
+  parts: object = {},
+) => statusOf({ ...PARTS, ...parts } as never, { ...CALM, totals: { ...CALM.totals, ...totals }, ...more } as never);
 
 it('tells who waits, and for what', () => {
   const told = (queue: object) => statusWith({ queue });
@@ -74,6 +80,13 @@ it('names engines out of service, the worst first, and what helps those that are
   const unknown = { id: 'e', state: 'down', models: [], in_flight: 0 };
   expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
   expect(told('up', 'drained')).toBe(`1 of 2 engines up. e1 ${drained} No call waits.`);
+  expect(told('up', 'drained', 'drained', 'draining', 'draining')).toBe('1 of 5 engines up. e1, e2 are drained: they take no calls until they are returned to service. e3, e4 are draining: 0 calls left, no new ones. No call waits.'); // prettier-ignore
+});
+
+it('tells from 1 % on how many calls clients gave up', () => {
+  const told = (waiting: number, running: number) => statusWith({ totals: { calls: 197, left: { waiting, running } } }).text; // prettier-ignore
+  expect(told(2, 0)).toBe('1 engine up. Clients gave up 2 calls in the last 5 min: 2 that waited, 0 that ran. 7 calls run, none waits.'); // prettier-ignore
+  expect([told(0, 1), told(1, 1)].map((text) => text.includes('gave up'))).toEqual([false, true]);
 });
 
 it('says how far a batch is, and why it stands still', () => {
@@ -94,7 +107,7 @@ it('warns of an estimated loss only where all of its range matters', () => {
   const levelAt = (ratio_high: number) => {
     const pool = { models: ['m'], gain: { ratio: 0.8, ratio_low: 0.7, ratio_high } };
     const shadow = { made_at: Date.now() / 1000, window_seconds: 900, pools: [pool] };
-    return statusWith({ totals: { ...CALM.totals, shadow } }).level;
+    return statusWith({ totals: { shadow } }).level;
   };
   expect([0.96, 0.94].map(levelAt)).toEqual(['good', 'warn']);
 });
@@ -104,7 +117,7 @@ it('tells failed calls also beside an engine that is down, and when they are ove
     const last = Date.now() / 1000 - ageSeconds;
     const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: last - 99, last: '' }, { code: 'queue_full', calls: 3, fault: 'service', last_at: last, last: program }]; // prettier-ignore
     const engines = [{ id: 'e', state, models: [], in_flight: 0, text: '' }];
-    return statusWith({ engines, totals: { calls: 99, failed, shadow: null, ...more } });
+    return statusWith({ engines, totals: { calls: 99, failed, ...more } });
   };
   const text = '10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
   expect(told(20)).toMatchObject({
@@ -120,9 +133,9 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   expect(whose).toEqual([' (the last by program "p")', ' (the last by program "p" of tenant red)', ' (the last by tenant red)', '', ' (the last by program "~p" of tenant red)']); // prettier-ignore
   const outage = { from: Date.now() / 1000 - 62, until: Date.now() / 1000 - 47 };
   expect(told(47, 'up', '', { outage }).text).toContain(' 7 with no_engine (no engine was in service for 15 s, until 47 s ago), 3 with queue_full; '); // prettier-ignore
-  expect(statusWith({ totals: { calls: 9, failed: [], shadow: null, outage } }).text).toContain('No engine was in service for 15 s, until 47 s ago. '); // prettier-ignore
+  expect(statusWith({ totals: { calls: 9, failed: [], outage } }).text).toContain('No engine was in service for 15 s, until 47 s ago. '); // prettier-ignore
   const theirs = ['unknown_model', 'other'].map((code, at) => ({ code, calls: 5, fault: 'client', last_at: Date.now() / 1000 - 9, last: at === 0 ? 'red~' : '' })); // prettier-ignore
-  expect(statusWith({ totals: { calls: 10, failed: theirs, shadow: null } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\.$/); // prettier-ignore
+  expect(statusWith({ totals: { calls: 10, failed: theirs } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\.$/); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['no engine, e down', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
@@ -134,13 +147,13 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   expect(during[0]?.helps).toBe('What helps: read the log of e.');
   // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
   const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
-  expect(statusWith({ totals: { calls: 9, failed, shadow: null } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
+  expect(statusWith({ totals: { calls: 9, failed } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
 });
 
 it('has the worst that stands in its title, first, and nothing that is over', () => {
   const failed = [{ code: 'queue_full', calls: 7, fault: 'service', last_at: Date.now() / 1000 - 90, last: '' }];
-  const totals = { calls: 9, failed, shadow: null };
-  const told = (more: object) => statusOf({ ...PARTS, reloadRefused: 'bad' } as never, { ...CALM, totals, ...more } as never); // prettier-ignore
+  const totals = { calls: 9, failed };
+  const told = (more: object) => statusWith({ totals, ...more }, { reloadRefused: 'bad' });
   expect(told({})).toMatchObject({ level: 'warn', title: 'reload refused' });
   const engines = ['up', 'down', 'down'].map((state, at) => ({ id: `e${at}`, state, models: [], in_flight: 0, down_since: Date.now() / 1000 - 7 - at, down_reason: 'connection refused' })); // prettier-ignore
   expect(told({ engines })).toMatchObject({
@@ -149,7 +162,7 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
     helps: 'What helps: start e1, e2, or correct the url. Also: correct the file, and reload it (SIGHUP).',
   });
   // An engine that answers is at its url.
-  const reasons = ['others answer the calls that it fails', 'it is stuck: it has run none of its 3 requests for 9 s', 'GET /health answered 500', 'GET /health answered 404']; // prettier-ignore
+  const reasons = ['answered with status 500, where others answered', 'it is stuck: it has run none of its 3 requests for 9 s', 'GET /health answered 500', 'GET /health answered 404']; // prettier-ignore
   expect(reasons.map((down_reason) => downRemedy({ down_reason, was_up: false }, 'e1'))).toEqual([...Array<string>(3).fill('restart e1, or read its log'), 'restart or start e1, or correct the url']); // prettier-ignore
   expect(downRemedy({ down_reason: 'connection refused', was_up: true }, 'e1')).toBe('start e1');
 });
@@ -159,14 +172,16 @@ it('warns of waits for which the scheduler itself makes way, with what helps', (
     const engines = states.map((state, at) => ({ id: `e${at}`, state, models: ['m'], in_flight: 0, text: `Is ${state}.` })); // prettier-ignore
     return statusWith({ engines, queue: { waiting: 9, background: 0, longest_wait_seconds: longest, waiting_for } });
   };
-  expect(told(119, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
-  expect(told(121, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'long waits', helps: 'What helps: e1 back in service; else more engines, or fewer calls.' }); // prettier-ignore
-  expect(told(121, { kv: 9 }, 'up').helps).toContain('maitred sim tells how many');
+  expect(told(119, { kv: 9 }, 'up')).toMatchObject({ level: 'good', title: '9 waiting' });
+  // While an engine is drained, sooner.
+  expect(told(1, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
+  expect(told(1.1, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'e1 drained', helps: 'What helps: maitred engines undrain e1.' }); // prettier-ignore
+  expect(told(121, { kv: 9 }, 'up')).toMatchObject({ level: 'warn', title: 'long waits', helps: expect.stringContaining('maitred sim tells how many') as string }); // prettier-ignore
   // The remedy of one that is down is told with it.
   expect(told(121, { kv: 9 }, 'up', 'down').helps).toMatch(/^What helps: restart or start e1, or correct the url\. Also: more engines, or fewer calls;/); // prettier-ignore
-  const atOnce = { ...PARTS, config: { ...PARTS.config, admission: { reserveMs: 0 } } };
+  const atOnce = { config: { ...PARTS.config, admission: { reserveMs: 0 } } };
   const queue = { waiting: 1, background: 0, longest_wait_seconds: 29, waiting_for: { kv: 1 } };
-  expect(statusOf(atOnce as never, { ...CALM, queue } as never).level).toBe('good');
+  expect(statusWith({ queue }, atOnce).level).toBe('good');
   // An engine is on probation for a moment, and not fully up.
   const back = told(9, { kv: 8, probation: 1 }, 'up', 'probation');
   expect([back.level, back.text]).toEqual(['good', expect.stringMatching(/^1 of 2 engines up, 1 on probation\. 9 calls wait/)]); // prettier-ignore

@@ -92,13 +92,18 @@ describe('ejection', () => {
     harness.answers('e', 'outdone', 'a', 'b');
     await harness.idle();
     expect(types(harness.take())).toEqual(['engineLost']);
+    // Calls of others must not tell their words.
+    expect(harness.engine('e').trouble?.reason).toBe('answered with status 500, where others answered');
   });
 
-  it('leaves a count of the whole answers since the last failure, each once', ({ harness }) => {
+  it('leaves a count of the whole answers since the last failure, each once', async ({ fake, harness }) => {
     const engine = harness.fleet.get(engineId('e'));
     harness.answers('e', 'misanswered', 'a');
     for (const isWhole of [false, true]) engine?.succeeded(programId('b'), isWhole);
     expect(engine?.servedSince).toBe(1);
+    fake.all = reset;
+    for (let i = 0; i < FAILURES_MAX; i += 1) await harness.probe();
+    expect(engine?.servedSince).toBe(0);
   });
 
   it('follows on probes that hang', async ({ fake, harness }) => {

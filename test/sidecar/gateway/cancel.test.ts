@@ -13,6 +13,7 @@ import {
   until,
   type Answer,
   lone,
+  named,
   type World,
 } from './world.js';
 
@@ -32,6 +33,7 @@ describe('a client that leaves', () => {
     expect(await queued.call).toBe('left');
     await until(async () => (await waiting()) === 0);
     expect(await cancelled(all)).toBe(1);
+    expect(await all.read('/totals')).toMatchObject({ calls: 0, failed: [], left: { waiting: 1, running: 0 } });
     expect(engine.seen).toHaveLength(1);
     running.leave();
   });
@@ -53,6 +55,18 @@ describe('a client that leaves', () => {
     expect(calls()[0]).toMatchObject({ outcome: 'cancelled', status: 499, code: 'client_gone' });
     engine.answer = completion();
     expect((await chat()).status).toBe(200);
+  });
+
+  it('while no engine is up has met a failure of the service', async () => {
+    const { engine, leavingChat, waiting, read, counted } = await lone(hang, { health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
+    await engine.close();
+    await expect.poll(() => read('/engines')).toMatchObject({ engines: [{ state: 'down' }] });
+    const queued = leavingChat({}, named('p'));
+    await until(async () => (await waiting()) === 1);
+    queued.leave();
+    await until(async () => (await counted('calls_ended_total{outcome="engine_error"}')) === 1);
+    expect(await read('/totals')).toMatchObject({ calls: 1, failed: [{ code: 'no_engine', fault: 'service' }], left: { waiting: 0 } }); // prettier-ignore
+    expect(await read('/programs/p/explain')).toMatchObject({ text: expect.stringMatching(/: Its client left after .*, while no engine was up\. /) as string }); // prettier-ignore
   });
 
   it('in the middle of a stream frees its engine', async () => {

@@ -141,8 +141,9 @@ describe('totals', () => {
     expect(totals.read(millis(1000)).sum.completions.quantileMs(0.5)).toBe(1450);
   });
 
-  it('count the calls of clients by how they ended, but for those whose clients left', () => {
+  it('count the calls of clients by how they ended, but for those whose clients left, unless their engine was dead by then', () => {
     const totals = totalsOf();
+    nowMs = 9000;
     const ends = [['completed', 200], ['completed', 200], ['client_error', 400], ['timed_out', 408, 'queue_timeout'], ['cancelled', 499, 'client_gone']] as const; // prettier-ignore
     for (const [outcome, status, code] of ends)
       for (const call of [CALL, LINE])
@@ -152,6 +153,16 @@ describe('totals', () => {
     const { sum } = totals.read(millis(0), '5m', [[...Array<never>(59), totals.read(millis(0)).steps.at(-1)!]]);
     const counts = [...sum.ends].map(([end, [calls]]) => [end, calls]);
     expect(counts).toEqual([['completed', 4], ['engine_400', 2], ['queue_timeout', 2], ['queue_full', 2]]); // prettier-ignore
+    const engine = 'gpu-1' as EngineId;
+    const left = { queueMs: 0, outcome: 'cancelled', status: 499, code: 'client_gone', dispatch: { engine }, wasRunning: true }; // prettier-ignore
+    for (const atMs of [5000, 7000]) totals.ended(CALL, left as CallReport, millis(atMs));
+    const leftNow = () => ['waiting', 'running'].map((how) => totals.read(millis(nowMs)).sum.left.sumsOf(how)[0]);
+    expect(leftNow()).toEqual([2, 2]);
+    // Twice, as it goes down again.
+    for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineLost', engine, silentMs: millis(3000) });
+    expect(leftNow()).toEqual([2, 1]);
+    const { sum: later } = totals.read(millis(nowMs));
+    expect([later.ends.sumsOf('engine_timeout'), later.failures.sumsOf(engine)]).toEqual([[1, 1, 'default:p'], [1, 0, 'down until the client left']]); // prettier-ignore
   });
 
   it.each([
