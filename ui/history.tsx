@@ -1,6 +1,7 @@
 import { Chart, sumOf, type ChartProps, type Curve } from './chart.js';
 import { Choices } from './command.js';
 import { clock, count, duration, percent, tokens } from './format.js';
+import { together } from './select.js';
 import { Shadow } from './shadow.js';
 import { history, show } from './state.js';
 
@@ -20,6 +21,8 @@ const CAUSES: readonly (readonly [name: string, colour: string, causes: readonly
 
 /** Marks in words; the pointer tells older ones. */
 const MARKS_SHOWN = 5;
+/** Marks within so many steps are one. */
+const STEPS_TOGETHER = 3;
 
 /** One quantity over time. */
 type Panel = Omit<ChartProps, 'times' | 'marks' | 'curves'> & { readonly curves: (past: Past) => Curve[] };
@@ -55,7 +58,7 @@ export const PANELS: readonly Panel[] = [
 export function History() {
   const past = history.value;
   if (past === undefined) return null;
-  const { marks } = past;
+  const marks = together(past.marks, STEPS_TOGETHER * past.step_seconds);
   const times = past.in_flight.map((_, index) => past.from + index * past.step_seconds);
   return (
     <section class="history" aria-labelledby="history">

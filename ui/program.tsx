@@ -80,7 +80,7 @@ function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
     <ul class="calls ended">
       {rows.map(({ call, said: [outcome, reason = ''] }, at) => (
         <li key={call.call} class={call.outcome}>
-          <p class="when">
+          <p>
             <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{outcome}</span>{' '}
             <span class="quiet">{call.call}</span>
           </p>

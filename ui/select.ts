@@ -1,4 +1,4 @@
-import type { EndedProgram, Engine, TotalsAnswer } from '../sidecar/admin/answers.js';
+import type { EndedProgram, Engine, History, TotalsAnswer } from '../sidecar/admin/answers.js';
 
 export const sortOf = ({ tab, sort }: Readonly<Record<'tab' | 'sort', string>>): string =>
   sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
@@ -25,6 +25,20 @@ export function sumsOf(engines: readonly Engine[]) {
     workingSet: sum(all.map(({ working_set_tokens }) => working_set_tokens)),
     gate: most(all.map((engine) => engine.rest_tokens ?? engine.capacity_tokens)),
   };
+}
+
+/** Marks close to each other as one, at the first: those of an engine that goes down again and again would hide the curves. */
+export function together(marks: History['marks'], withinSeconds: number): History['marks'] {
+  const groups: { readonly at: number; readonly texts: string[] }[] = [];
+  for (const { at, text } of marks) {
+    const last = groups.at(-1);
+    if (last !== undefined && at < last.at + withinSeconds) last.texts.push(text);
+    else groups.push({ at, texts: [text] });
+  }
+  return groups.map(({ at, texts }) => {
+    const times = (text: string) => texts.filter((each) => each === text).length;
+    return { at, text: [...new Set(texts)].map((text) => (times(text) > 1 ? `${text} (${times(text)} times)` : text)).join(', ') }; // prettier-ignore
+  });
 }
 
 type Failed = TotalsAnswer['failed'];

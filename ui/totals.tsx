@@ -60,14 +60,15 @@ function tilesOf(sums: Totals): readonly Tile[] {
     ],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     [percent(sums.cached_share), ''],
-    ...(sums.failed.length > 0 ? [failedTile(sums)] : []),
+    ...(sums.failed.length + sums.left.waiting + sums.left.running > 0 ? [failedTile(sums)] : []),
   ];
 }
 
-/** Calls that failed by the service’s fault, and in small print those by that of clients. */
-function failedTile({ calls, failed }: Totals): Tile {
+/** Calls that failed by the service’s fault, and in small print those by that of clients, and those that clients gave up. */
+function failedTile({ calls, failed, left: { waiting, running } }: Totals): Tile {
   const [ours, theirs] = [failuresOf('service', failed), failuresOf('client', failed)];
   const small = theirs.calls > 0 ? [`by the client’s fault: ${theirs.codes.join(', ')}`] : [];
-  const told = [`of ${counted(calls, 'call')}${ours.calls > 0 ? `: ${ours.codes.join(', ')}` : ''}`, ...small];
+  const left = waiting + running > 0 ? [`given up by clients: ${count(waiting)} that waited, ${count(running)} that ran`] : []; // prettier-ignore
+  const told = [`of ${counted(calls, 'call')}${ours.calls > 0 ? `: ${ours.codes.join(', ')}` : ''}`, ...small, ...left];
   return [count(ours.calls), told.join('; ')];
 }

@@ -37,14 +37,14 @@ const TERM_WIDTH = 9;
 
 /** Behind the program's name, which takes what they leave. The same as on the page. */
 const COLUMNS: readonly Column[] = [
-  { title: 'TENANT', width: 10, rank: 10, align: 'left', text: ({ tenant = '' }) => tenant },
+  { title: 'TENANT', width: 10, rank: 4, align: 'left', text: ({ tenant = '' }) => tenant },
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
   { ...time('WAITS', 2, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
   { title: 'FOR', width: 10, rank: 4, align: 'left', text: causeText },
   { title: 'LVL', width: 3, rank: 3, sort: 'level', text: (row) => (row.background ? 'bg' : countText(row.level)) },
   time('QUEUED', 11, 'waiting_seconds'),
-  time('SERVICE', 4, 'attained_service_seconds'),
+  time('SERVICE', 6, 'attained_service_seconds'),
   { title: 'ENGINE', width: 12, rank: 5, align: 'left', text: ({ engine }) => engine ?? '-' },
   count('ACTIVE', 13, 'active_calls'),
   count('CALLS', 7, 'calls'),

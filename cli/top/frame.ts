@@ -17,7 +17,7 @@ const HEAD_LINES_MIN = 2;
 
 /** Lines of the words on a screen: as many as they need, up to a third of it. */
 export const headLinesOf = (scene: Scene, width: number, height: number): number =>
-  Math.max(HEAD_LINES_MIN, Math.min(Math.floor(height / 3), wrapped(wordsOf(scene), width).length));
+  Math.max(HEAD_LINES_MIN, Math.min(Math.floor(height / 3), wordsOf(scene, width).length));
 
 /**
  * The gateway in words, the titles of the table and its rows: printable lines, none wider than `width`.
@@ -25,28 +25,29 @@ export const headLinesOf = (scene: Scene, width: number, height: number): number
  */
 export function frame(scene: Scene, width: number, headLines?: number): string[] {
   const { programs, filter } = scene.snapshot;
-  const words = wrapped(wordsOf(scene), width);
+  const words = wordsOf(scene, width);
   const last = (headLines ?? words.length) - 1;
   const head = Array.from({ length: last + 1 }, (_, at) => (at < last ? (words[at] ?? '') : words.slice(at).join(' ')));
   const nothing = programs.length === 0 ? [`no program${filter === '' ? '' : ' matches'}`] : [];
   return [...head, ...tableLines(programs, scene.sort, width), ...nothing].map((line) => fitted(line, width));
 }
 
-/** The trouble and its remedy, then all else: where there is no room, the end is cut. */
-function wordsOf({ url, snapshot, fault }: Scene): string {
+/** The trouble and its remedy, then all else, each fact in lines of its own: where there is no room, the end is cut. */
+function wordsOf({ url, snapshot, fault }: Scene, width: number): string[] {
   const { gateway, programs, filter, offset, total, readAt } = snapshot;
-  if (fault !== undefined) return `No answer since ${readAt}, so the rows below are old. Trying again: ${fault}`;
+  if (fault !== undefined)
+    return wrapped(`No answer since ${readAt}, so the rows below are old. Trying again: ${fault}`, width);
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
   const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
   const told = (isWrong: boolean) =>
     (status?.parts ?? []).filter(({ level }) => (level !== 'good') === isWrong).map(({ text }) => text);
-  return [
-    `${url.replace(/^http:\/\//, '')}: ${table}`,
+  const facts = [
+    `${url.replace(/^http:\/\//, '')}: ${table}${policy ? ` Policy ${policy}.` : ''}`,
     ...told(true),
-    status?.helps,
+    status?.helps ?? '',
     ...told(false),
-    demo && `Demo: ${demo.ended} of ${demo.total} ended.`,
-    policy && `Policy ${policy}.`,
-  ].filter(Boolean).join(' '); // prettier-ignore
+    demo ? `Demo: ${demo.ended} of ${demo.total} ended.` : '',
+  ];
+  return facts.flatMap((fact) => wrapped(fact, width));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
-import { failuresOf, inOrder, sortOf, sumsOf } from '../../ui/select.js';
+import { failuresOf, inOrder, sortOf, sumsOf, together } from '../../ui/select.js';
 import { levelOf, stateOf, typeHint, typeName } from '../../ui/words.js';
 
 it('adds up the failures by whose fault they are', () => {
@@ -11,6 +11,15 @@ it('adds up the failures by whose fault they are', () => {
   ] as const;
   expect(failuresOf('service', failed)).toEqual({ calls: 4, codes: ['3 no_engine', '1 queue_full'] });
   expect(failuresOf('client', failed.slice(0, 2))).toEqual({ calls: 0, codes: [] });
+});
+
+it('has marks close to each other as one, with how often each came', () => {
+  const marks = [0, 5, 14, 15, 40].map((at) => ({ at, text: at === 5 ? 'e is up again' : 'e is down' }));
+  expect(together(marks, 15)).toEqual([
+    { at: 0, text: 'e is down (2 times), e is up again' },
+    { at: 15, text: 'e is down' },
+    { at: 40, text: 'e is down' },
+  ]);
 });
 
 it('has ended programs in the order of the view, and leaves the list as it was', () => {
