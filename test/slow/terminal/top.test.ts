@@ -60,7 +60,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
   it('says what helps where something is wrong, above the table', async () => {
     const { url } = await gateway();
     await Promise.all(Array.from({ length: 9 }, (_, at) => call(url, `p${at}`)));
-    const terminal = await open(url, { rows: 12 });
+    const terminal = await open(url, { rows: 13 });
     terminal.press('End');
     await terminal.shows(/shown 2 to 9/);
     const { engines } = (await (await fetch(`${url}/engines`)).json()) as { engines: { id: string }[] };
@@ -103,9 +103,9 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
   it('scrolls by rows and pages, within the table', async () => {
     const { url } = await gateway();
     await Promise.all(Array.from({ length: 30 }, (_, at) => call(url, `p${at}`)));
-    const terminal = await open(url, { rows: 14 });
+    const terminal = await open(url, { rows: 15 });
     const first = await terminal.shows(/30 programs, shown 1 to 10\./);
-    expect(first[13]).toMatch(/^q quit  ↑↓ row  Enter why  s S sort  r reverse  \/ filter  \? help$/);
+    expect(first[14]).toMatch(/^q quit  ↑↓ row  Enter why  s S sort  r reverse  \/ filter  \? help$/);
     terminal.press('Down');
     terminal.press('NPage');
     await terminal.shows(/shown 3 to 12\./);
