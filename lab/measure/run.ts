@@ -69,19 +69,18 @@ export function measureRun(
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null);
 
 const PROGRAMS_MIN = 20;
-/** Growth from the first half of the arrivals to the second: 3 for a steady growth, 1 for a steady state. */
-const GROWTH = 2;
-/** Share of all programs that are late towards the end: below 5 %, engines do 95 % of what arrives. */
-const LATE_SHARE = 0.05;
-/** Time for which late programs go on after the last arrival, as a share of the time of arrivals: engines did 80 % of it. */
+/** Time for which programs go on after the last arrival, as a share of the time of arrivals: engines did 80 % of them. */
 const DRAIN_SHARE = 0.25;
+/** The same where late programs grow in number, too: 95 %. */
+const GROWN_DRAIN_SHARE = 0.05;
 /** Times of a program alone for which others must arrive, so that the last ones to end tell more than their own length. */
 const SPANS_MIN = 3;
 
 /**
  * Whether a run is a drain: more arrived than could be served, so that its times tell how long it lasted and nothing
- * else. Counts late programs: those that would have ended in an empty system. In an overload their number grows under
- * any policy, whichever programs it holds back. A policy that holds back a few long ones shows it once no more arrive.
+ * else. Counts late programs: those that would have ended in an empty system. In an overload their number grows, and
+ * they go on after the last arrival. A burst does one of both, unless it is the last: of n arrivals, chance bunches
+ * about the square root of n. A policy that holds back a few long ones shows an overload only by their going on.
  */
 export class Backlog {
   readonly #programs: Reservoir<{ readonly dueMs: number; readonly endedMs: number }>;
@@ -119,11 +118,12 @@ export class Backlog {
       const lateMs = kept.reduce((sum, { dueMs, endedMs }) => sum + Math.max(0, Math.min(endedMs, untilMs) - Math.max(dueMs, fromMs)), 0); // prettier-ignore
       return lateMs / (untilMs - fromMs);
     };
-    const last = late(0.75, 1);
-    if (last > late(0.5, 0.75) && late(0.5, 1) >= GROWTH * late(0, 0.5) && last >= LATE_SHARE * kept.length)
-      return true;
     const { dueMs, endedMs, aloneMs } = this.#end;
-    const drains = endedMs - Math.max(dueMs, this.#lastMs) > DRAIN_SHARE * spanMs;
-    return drains && (spanMs >= SPANS_MIN * aloneMs || null);
+    const drain = (endedMs - Math.max(dueMs, this.#lastMs)) / spanMs;
+    const chance = Math.sqrt(kept.length);
+    // The first quarter fills the engines.
+    const grows = late(0.75, 1) > late(0.5, 0.75) && late(0.75, 1) - late(0.25, 0.5) >= chance / 2;
+    if (grows && drain > Math.max(GROWN_DRAIN_SHARE, 2 / chance)) return true;
+    return drain > DRAIN_SHARE && (spanMs >= SPANS_MIN * aloneMs || null);
   }
 }

@@ -22,10 +22,10 @@ describe('a run that is stopped', () => {
 });
 
 describe('a load is too high', () => {
-  /** A hundred programs, one a second, by their time alone and their lateness in seconds. */
-  function grew(timesOf: (index: number) => readonly [alone: number, late: number]): boolean | null {
+  /** Programs, one a second, by their time alone and their lateness in seconds. */
+  function grew(timesOf: (index: number) => readonly [alone: number, late: number], programs = 100): boolean | null {
     const backlog = new Backlog(1);
-    for (let index = 0; index < 100; index += 1) {
+    for (let index = 0; index < programs; index += 1) {
       const [alone, late] = timesOf(index);
       const [arrivedMs, aloneMs] = [1000 * index, 1000 * alone];
       const counts = { calls: 1, callsCancelled: 0, promptTokens: 1, outputTokens: 1, longestQueueMs: 0 };
@@ -35,6 +35,12 @@ describe('a load is too high', () => {
   }
 
   it('where later programs are later', () => expect(grew((index) => [1, index])).toBe(true));
+  it('not where it may be a burst: so few later ones are late as chance explains', () => {
+    expect(grew((index) => [1, 0.15 * index])).toBe(false);
+    expect(grew((index) => [1, 0.15 * index], 1000)).toBe(true);
+    expect(grew((index) => [1, 0.04 * index], 10_000)).toBe(false);
+    expect(grew((index) => [1, index % 150 === 0 ? 0.2 * index : 0], 1000)).toBe(false);
+  });
   it('not where all are as late', () => expect(grew(() => [1, 3])).toBe(false));
   it('where a few long ones, held back by the policy, go on for a quarter of the time of arrivals', () => {
     expect(grew((index) => (index % 40 === 0 ? [20, 130 - index] : [1, 0]))).toBe(true);
