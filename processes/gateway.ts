@@ -80,10 +80,7 @@ async function whoIsDown(gateway: string): Promise<string | undefined> {
   return down.length === 0 ? undefined : `not up: ${down.map(({ url }) => url).join(', ')}`;
 }
 
-export interface Engines {
-  readonly urls: readonly string[];
-  stop(): Promise<void>;
-}
+export type Engines = Awaited<ReturnType<typeof startStandIns>>;
 
 export async function startStandIns(count: number, preset: PresetName, kvTokens: number, speed: number) {
   const args = ['--port', '0', '--preset', preset, '--kv-tokens', `${kvTokens}`, '--speed', `${speed}`];

@@ -1,4 +1,5 @@
 import {
+  endsCall,
   Scheduler,
   millis,
   type Balancer,
@@ -179,9 +180,4 @@ export class Driver {
     this.#wakeAt = Infinity;
     this.emit({ type: 'woke' });
   }
-}
-
-function endsCall(event: Event): event is Event & { readonly call: CallId } {
-  if (event.type === 'callFailed') return event.failure === 'lost' || event.failure === 'refused';
-  return event.type === 'callFinished' || event.type === 'callCancelled';
 }

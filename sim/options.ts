@@ -54,7 +54,6 @@ const optionsSchema = z.strictObject({
 
 type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'hostTokens' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'seed'; // prettier-ignore
 
-/** The range of a number among the options. */
 export function rangeOf(name: NumberOption) {
   const { innerType } = optionsSchema.shape[name].def;
   return {

@@ -1,4 +1,3 @@
-/** Receives the message of a broken invariant. */
 export type OnViolation = (message: string) => void;
 
 const loud: OnViolation = (message) => {

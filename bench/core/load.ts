@@ -117,7 +117,7 @@ export class Load {
   }
 
   #arrive(): number {
-    const program = this.#random() < RETURNING ? this.#takeIdle() : undefined;
+    const program = this.#random() < RETURNING ? takeAt(this.#idle, this.#random()) : undefined;
     const { id, tenant, promptTokens } = program ?? this.#newProgram();
     const call = `c${this.#calls++}`;
     this.#programs.set(call, program ?? { id, tenant, promptTokens });
@@ -133,10 +133,6 @@ export class Load {
       tenant,
       promptTokens: PROMPT_FIRST + Math.floor(this.#random() * 4 * PROMPT_FIRST),
     };
-  }
-
-  #takeIdle(): Program | undefined {
-    return takeAt(this.#idle, this.#random());
   }
 
   #finish(): number {

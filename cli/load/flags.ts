@@ -1,26 +1,20 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
+import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type LoadOptions } from '../../loadtest/index.js';
 import { addExamples } from '../advice.js';
 import { choice, collect, duration, numberFrom, wholeFrom } from '../options.js';
 import { SEED_MAX } from '../sim/lists.js';
 import { addSourceOptions, marginOption, type SourceFlags } from '../sim/source.js';
 
-export interface LoadFlags extends SourceFlags<readonly number[]> {
+type Calls = 'api' | 'stream' | 'identity' | 'model' | 'seed' | 'ignoreEos' | 'recordedAnswers' | 'connections';
+
+export interface LoadFlags extends SourceFlags<readonly number[]>, Pick<LoadOptions, Calls> {
   readonly target: readonly string[];
   readonly duration?: number;
   readonly repeat?: number;
   readonly margin: number;
   readonly speed: number;
-  readonly api: ApiName;
-  readonly stream: boolean;
-  readonly identity: IdentityName;
-  readonly model?: string;
   readonly key?: string;
-  readonly seed: number;
-  readonly ignoreEos: boolean;
-  readonly recordedAnswers: boolean;
   readonly timeout: number;
-  readonly connections: number;
   readonly baseline: boolean;
   readonly slo: readonly string[];
   readonly json?: string;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import {
+  endsCall,
   programId,
   type CallArrived,
   type CallId,
@@ -116,9 +117,7 @@ export class SeenCalls {
     const seen = this.#open.get(event.call);
     if (seen === undefined) return;
     if (event.type === 'callStarted') seen.firstTokenMs = now;
-    else if (event.type === 'callFinished') this.#end(event.call, now, event.usage);
-    else if (event.type === 'callCancelled' || event.failure === 'lost' || event.failure === 'refused')
-      this.#end(event.call, now);
+    else if (endsCall(event)) this.#end(event.call, now, event.type === 'callFinished' ? event.usage : undefined);
     // It goes back to the queue.
     else Object.assign(seen, { engine: undefined, dispatchedMs: NaN });
   }

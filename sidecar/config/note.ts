@@ -21,9 +21,7 @@ export const bearer = z
 
 /** Fewest characters of an admin token. */
 export const TOKEN_CHARS_MIN = 8;
-/** A command that makes a token. */
 export const MAKE_TOKEN = 'openssl rand -hex 16';
-/** A command that makes the hash of a key. */
 export const MAKE_HASH = 'printf %s "$KEY" | sha256sum';
 
 const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';

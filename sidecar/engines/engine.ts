@@ -21,7 +21,6 @@ export const isServing = ({ state }: { readonly state: ToldState }): boolean => 
 
 export interface FleetPorts {
   readonly emit: (event: Event) => void;
-  /** Number of the engine's calls. */
   readonly inFlight: (id: EngineId) => number;
   /** Runs `fn` once after `ms` milliseconds, unless the returned function is called before. */
   readonly setTimer: SetTimer;

@@ -12,7 +12,6 @@ export class Stretch {
     public steps: number,
   ) {}
 
-  /** End of the `steps`-th step. */
   endOf(steps: number): number {
     return this.startMs + steps * this.firstMs + (this.growthMs * steps * (steps - 1)) / 2;
   }

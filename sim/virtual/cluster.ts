@@ -1,5 +1,12 @@
 import { gatewayId, Participant, type Answer, type Clock, type GatewayId } from '../../cluster/index.js';
-import type { CallArrived, CallId, Event, ProgramGone, ProgramId } from '../../src/index.js';
+import {
+  endsCall,
+  type CallArrived,
+  type CallId,
+  type Event,
+  type ProgramGone,
+  type ProgramId,
+} from '../../src/index.js';
 import { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
@@ -73,7 +80,7 @@ export class Cluster {
     if (held === undefined) return;
     const { node, program, isAsked } = held;
     if (!isAsked) node.gateway.tell(event);
-    if (!isAsked && !isEnd(event)) return;
+    if (!isAsked && !endsCall(event)) return;
     this.#calls.delete(event.call);
     if (!isAsked) node.participant?.ran(program);
   }
@@ -137,12 +144,6 @@ function clockOf(agenda: Agenda): Clock {
     stop: () => undefined,
   };
 }
-
-/** Whether the call is no more. A command can reject it, too. */
-const isEnd = (event: Event): boolean =>
-  event.type === 'callFinished' ||
-  event.type === 'callCancelled' ||
-  (event.type === 'callFailed' && (event.failure === 'refused' || event.failure === 'lost'));
 
 function viewsOf({ scheduler }: Gateway): NonNullable<Steps['views']> {
   if (scheduler.views === undefined) throw new RangeError('this policy cannot share engines among gateways');

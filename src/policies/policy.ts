@@ -13,7 +13,6 @@ export interface Standing {
 export interface Arrival {
   readonly id?: CallId;
   readonly arrivedAtMs: number;
-  /** The program's attained service on arrival. */
   readonly serviceAtArrivalMs: number;
   /** Prompt tokens beyond the family's shared prefix, of calls before the program's first answer; absent: 0. */
   readonly newPromptTokens?: number;

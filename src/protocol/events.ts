@@ -21,6 +21,12 @@ export type Event =
   | EngineShared
   | Woke;
 
+/** Whether the call is no more. A command can reject it, too. */
+export function endsCall(event: Event): event is Event & { readonly call: CallId } {
+  if (event.type === 'callFailed') return event.failure === 'lost' || event.failure === 'refused';
+  return event.type === 'callFinished' || event.type === 'callCancelled';
+}
+
 interface OfCall<Type extends string> {
   readonly type: Type;
   readonly call: CallId;
