@@ -77,5 +77,7 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
 function raised(plan: Plan): string {
   if (plan.searched === 'concurrency') return `: ${more(plan)}`;
   const { axis } = loadsOf(plan);
-  return plan.searched === undefined && isAlone(plan, axis) ? `: ${auto(axis, 'loads at which they do')}` : '.';
+  return plan.searched === undefined && isAlone(plan, axis) && (axis === 'rate' || choicesOf(plan) > 1)
+    ? `: ${auto(axis, 'loads at which they do')}`
+    : '.';
 }

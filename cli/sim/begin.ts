@@ -36,10 +36,12 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
   const [burst] = await run({ ...one, variants: one.variants.map((first) => ({ ...first, arrivals: BURST })) });
   let spanSeconds = 0;
   const sizeAt = (value: number) =>
-    isSized ? plan.programs : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, spanSeconds));
-  const [given] = one.variants.map(({ arrivals }) => (arrivals.type === 'open' ? arrivals.ratePerSecond : 0));
+    isSized || plan.variants[0]?.arrivals.type === 'trace'
+      ? plan.programs
+      : Math.max(plan.programs, sizeOf(trialAt(value, plan.programs), burst, spanSeconds));
   const served = burst?.programs_per_second || 1;
-  let value = { rate: twoDigits(2 * served), engines: Math.ceil((given ?? 1) / served / 2), concurrency: 2 }[axis];
+  const [given] = one.variants.map(({ arrivals }) => (arrivals.type === 'open' ? arrivals.ratePerSecond : served));
+  let value = { rate: twoDigits(2 * served), engines: Math.ceil((given ?? served) / served / 2), concurrency: 2 }[axis];
   let borne: number | undefined;
   for (let look = 0; look < LOOKS && (burst?.completed ?? 0) > 0; look += 1) {
     const trial = trialAt(value, sizeAt(value));
@@ -51,8 +53,8 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
     const isBorne = axis === 'concurrency' ? runs.every(isUnloaded) : isKept;
     if (isBorne) borne = value;
     const next = HARDER[axis](value, isBorne ? 2 : 1 / 2);
-    // More engines do not tell more of so few programs, nor do they help much where no call waits.
-    const isVain = axis === 'engines' && (state === 'unknown' || (!isBorne && runs.every(isUnloaded)));
+    // More engines do not tell more of so few programs, nor does a lighter load help much where no call waits.
+    const isVain = state === 'unknown' ? axis === 'engines' : !isBorne && runs.every(isUnloaded);
     if (isVain || (!isBorne && borne !== undefined) || next === value || next === borne || next > Math.min(LOAD_MAX, axis === 'concurrency' ? PROGRAMS_MAX : Infinity)) break; // prettier-ignore
     value = next;
   }
@@ -67,11 +69,11 @@ const HARDER: Readonly<Record<Searched, (value: number, times: number) => number
 };
 
 /** How many programs tell what is sustained, or, of a number at a time, how long each takes. */
-function sizeOf({ variants: [first] }: Plan, burst: RunReport | undefined, spanSeconds: number): number {
+function sizeOf({ variants: [first], searched }: Plan, burst: RunReport | undefined, spanSeconds: number): number {
   const { arrivals } = first ?? {};
   const perSecond = arrivals?.type === 'open' ? arrivals.ratePerSecond : 0;
   const more = moreToTell({ arrivals_seconds: 1 / perSecond, alone_seconds: burst === undefined ? null : aloneOf(burst) }); // prettier-ignore
-  const needed = arrivals?.type === 'closed' ? HIGHER * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond); // prettier-ignore
+  const needed = arrivals?.type === 'closed' ? (searched === 'concurrency' ? HIGHER : 1) * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond); // prettier-ignore
   const least = burst === undefined || arrivals?.type === 'closed' ? 0 : (CALLS_MIN * burst.programs) / burst.calls;
   return Math.max(KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)), 100 * Math.ceil(least / 100)); // prettier-ignore
 }

@@ -1,7 +1,7 @@
 import { headline } from '../../lab/index.js';
 import { type Axis, isChoice, type Lists, placeOf, valuesText } from './axes.js';
 import { compare, type Comparison, comparisonsOf, orderComparisonsOf } from './comparison.js';
-import { axesOf, groupsOf, isSweep, type Plan, settingOf, type Variant } from './plan.js';
+import { axesOf, circumstancesOf, groupsOf, isSweep, type Plan, settingOf, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
 import { verdictAmong } from './verdicts.js';
 import type { RunReport } from './worker.js';
@@ -57,10 +57,7 @@ function textsOf(plan: Plan, first: number, other: number) {
   // Without settings to choose, it is circumstances that are compared.
   if (!axes.some(isChoice))
     return { around: '', name: placeOf(values, axes), against: `those ${valuesText(against, axes)}` };
-  const around = placeOf(
-    values,
-    axes.filter((axis) => !isChoice(axis)),
-  );
+  const around = placeOf(values, circumstancesOf(plan.lists));
   return { around: around === '' ? '' : `${around}, `, name: settingOf(plan, other), against: settingOf(plan, first) };
 }
 

@@ -92,7 +92,7 @@ export const isPossible = (variant: Variant | undefined): boolean =>
 
 /** Whether no circumstance but this one varies. */
 export const isAlone = ({ lists }: Plan, axis: Searched): boolean =>
-  axesOf(lists).every((each) => isChoice(each) || each === axis);
+  circumstancesOf(lists).every((each) => each === axis);
 
 /** The values of a circumstance, if no other varies. */
 export const valuesOf = (plan: Plan, axis: Searched): readonly number[] =>
@@ -102,11 +102,12 @@ export const valuesOf = (plan: Plan, axis: Searched): readonly number[] =>
 export const variantsAt = (plan: Plan, at: number): number[] =>
   Array.from({ length: choicesOf(plan) }, (_, choice) => at * choicesOf(plan) + choice);
 
+/** The circumstances that vary. */
+export const circumstancesOf = (lists: Lists): Axis[] => axesOf(lists).filter((axis) => !isChoice(axis));
+
 /** Number of variants for each of the circumstances. */
 export const choicesOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>): number =>
-  axesOf(lists)
-    .filter((axis) => !isChoice(axis))
-    .reduce((rest, axis) => rest / (lists[axis]?.length ?? 1), variants.length);
+  circumstancesOf(lists).reduce((rest, axis) => rest / (lists[axis]?.length ?? 1), variants.length);
 
 /** The variants that are compared with each other: those of the same circumstances, or all, where only these differ. */
 export function groupsOf(plan: Plan): number[][] {

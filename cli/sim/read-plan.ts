@@ -23,7 +23,7 @@ import {
 import { NO_CONDITIONS } from './conditions.js';
 import type { GivenFlags, SimFlags } from './flags.js';
 import { AUTO, RUNS_MAX, VALUES_MAX } from './lists.js';
-import { axesOf, type Plan, type Variant } from './plan.js';
+import { axesOf, circumstancesOf, type Plan, type Variant } from './plan.js';
 import { ownFirst, readScheduling, simRetentionOf, type Scheduling } from './scheduling.js';
 import { SEEDS } from './sustained.js';
 
@@ -52,13 +52,13 @@ export async function readPlan(
   const { rate, concurrency } = first;
   const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
   if (searched === 'concurrency' && combinationsOf(lists).length < 2) command.error('--concurrency auto looks for where one of two settings pays: give two, such as --policy pass-through,plas'); // prettier-ignore
-  if (searched === 'engines' && arrivals.type !== 'open') command.error('--engines auto needs a --rate, for which it finds the fewest engines'); // prettier-ignore
+  if (searched === 'engines' && arrivals.type !== 'open' && flags.slo.length === 0) command.error("--engines auto needs a --rate to sustain, or an objective to meet, such as --slo 'program_seconds.p95 < 600'"); // prettier-ignore
   if (searched !== undefined && (flags.programs ?? Infinity) < KEEPS_UP_PROGRAMS_MIN)
     command.error(
       `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer tell nothing of a load that lasts`,
     );
   const slos = flags.slo.map((text) => readSlo(command, text, 0, new Gathering(0).measures()));
-  const around = axesOf(lists).filter((axis) => !isChoice(axis));
+  const around = circumstancesOf(lists);
   if (slos.length > 0 && (around.length > 1 || around.some((axis) => !SEARCHED.some((each) => each === axis))))
     command.error('--slo takes several values of --rate, --concurrency or --engines alone: give one of each other'); // prettier-ignore
   const isFaultless = (flags.conditions ?? []).every(({ conditions }) => Object.keys(conditions).length === 0);

@@ -38,10 +38,10 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
     const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
     return lines.length === 0 ? undefined : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice };
   };
+  const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
+  if (isOne && runs.every(isUnloaded)) return told(0, plan.slos.length === 0 ? [] : [next]);
   if (settings < 2) return told(0, [], [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
-  const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
-  if (isOne && runs.every(isUnloaded)) return told(0, []);
   if (plan.variants.length > settings) {
     // Seeds or programs are wanted where no answer is certain.
     const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some((each) => each.isOpen)); // prettier-ignore
@@ -53,9 +53,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const against = settingOf(plan, 0);
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next]);
   if (choice === 0) {
-    const { slight, missed = [], isHeld, isOpen: isUnsure, losses = [] } = verdicts[0] ?? {};
+    const { slight, missed = [], isOpen: isUnsure, losses = [] } = verdicts[0] ?? {};
     if (isUnsure) return told(0, [`These runs cannot tell whether anything is better than ${against}.`]);
-    if (plan.slos.length > 0 && isHeld === false) return told(0, [`No setting meets ${objectivesOf(plan)} at this load${loadsOf(plan).axis === 'rate' && plan.searched === undefined ? ': --rate auto looks for those at which one does' : ''}.`]); // prettier-ignore
     if (missed.length > 0) return told(0, [`Keep ${against}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]); // prettier-ignore
     const [lost] = losses;
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
@@ -75,8 +74,6 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
 const isIdle = ({ variants, seeds }: Plan, runs: readonly RunReport[]): boolean =>
   new Set(runs.map(({ seed, program_seconds, ttft_seconds }) => JSON.stringify([seed, program_seconds, ttft_seconds]))).size === seeds.length && variants.length > 1; // prettier-ignore
 
-const EQUALS_MAX = 3;
-
 /** The other settings of which no time is certainly another than under the chosen one: a sentence. */
 function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): string | undefined {
   const isEqual = (other: number) => {
@@ -85,8 +82,7 @@ function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): strin
     return other !== choice && isPossible(plan.variants[other]) && !times.some((each) => ['sooner', 'later'].includes(verdictOf(each, plan.margin) ?? '')); // prettier-ignore
   };
   const equal = variantsAt(plan, 0).filter(isEqual).map((other) => settingOf(plan, other)); // prettier-ignore
-  const names = equal.length > EQUALS_MAX ? `${equal.length} others` : equal.join('; ');
-  return equal.length === 0 ? undefined : `It cannot be told apart from ${names}.`;
+  return equal.length === 0 ? undefined : `It cannot be told apart from ${namesOf(equal)}.`;
 }
 
 /** The settings that vary, of one of them. */
@@ -98,8 +94,8 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
   const isShort = verdicts.some((each) => each.isShort);
-  const [what, most] = plan.slos.length === 0 ? ['sustains', 'most seeds sustain'] : [`meets ${objectivesOf(plan)} under`, `meets ${objectivesOf(plan)} in most seeds`]; // prettier-ignore
-  if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : `No setting ${what} any of these.` }; // prettier-ignore
+  const most = plan.slos.length === 0 ? 'most seeds sustain' : `meets ${objectivesOf(plan)} in most seeds`;
+  if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : plan.slos.length === 0 ? 'No setting sustains any of these.' : undefined }; // prettier-ignore
   return breakEvenOf(
     served,
     name,

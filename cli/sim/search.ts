@@ -11,7 +11,7 @@ const AT_ONCE = 16;
 /** Ratio of neighbouring rates, and one from which on there is a rate between them. */
 const STEP = Math.SQRT2;
 const FAR = 1.25;
-/** Share of the mean time by which more engines must change it. */
+/** Share of the mean time by which a lighter load must change it. */
 const FLAT = 0.01;
 interface Found {
   readonly plan: Plan;
@@ -49,8 +49,9 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const rates = plan.lists.rate ?? [];
     const [low = 0, high = 0] = [rates[0], rates.at(-1)];
     const held = rates.map((_, at) => variantsAt(plan, at).some((variant) => loadOf(plan, runs, variant).isKept));
-    const isLowest = loadOf(plan, runs, 0).isKept && !pays({ plan, runs }, 0);
-    if (!isLowest) return twoDigits(low / STEP);
+    const { isKept, isMet } = loadOf(plan, runs, 0);
+    if (!isMet) return isFlat(plan, runs, 0, 1) ? undefined : twoDigits(low / 2);
+    if (!isKept || pays({ plan, runs }, 0)) return twoDigits(low / STEP);
     if (held.at(-1) === true) return twoDigits(high * STEP);
     // Between the most that is sustained, or the most that does not pay, and the next rate.
     const edges = [held.indexOf(false), rates.findIndex((_, at) => pays({ plan, runs }, at))];
@@ -72,9 +73,10 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const [low = 1, high = 1] = [numbers[0], numbers.at(-1)];
     const held = numbers.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant).isKept));
     if (low > 1 && held[0]?.includes(true) === true) return Math.floor(low / 2);
-    const isOver = variantsAt(plan, numbers.length - 1).some((variant) => !loadOf(plan, runs, variant).isMet);
-    // On as many engines as programs, each has its own. Where twice as many changed nothing, no number does.
-    if (isOver && !isFlat(plan, runs) && 2 * high <= Math.min(LOAD_MAX, plan.programs)) return 2 * high;
+    const end = numbers.length - 1;
+    const isOver = variantsAt(plan, end).some((variant) => !loadOf(plan, runs, variant).isMet);
+    // On as many engines as programs at a time, each has its own. Where twice as many changed nothing, no number does.
+    if (isOver && !isFlat(plan, runs, end, end - 1) && 2 * high <= Math.min(LOAD_MAX, plan.lists.concurrency?.[0] ?? plan.programs)) return 2 * high; // prettier-ignore
     const isEdge = (at: number) => held[at]?.some((is, choice) => is && held[at - 1]?.[choice] === false) === true;
     const above = numbers.findIndex((number, at) => at > 0 && number > (numbers[at - 1] ?? 0) + 1 && isEdge(at));
     return above < 0 ? undefined : Math.floor(((numbers[above - 1] ?? 0) + (numbers[above] ?? 0)) / 2);
@@ -87,15 +89,12 @@ function between(values: readonly number[], at: number): number | undefined {
   return next > FAR * last ? Math.sqrt(last * next) : undefined;
 }
 
-/** Whether no queue grows on the most engines, and all programs take the same time as on half as many, but for a hundredth. */
-function isFlat(plan: Plan, runs: readonly RunReport[]): boolean {
-  const numbers = plan.lists.engines ?? [];
-  const [half = 0, most = 0] = numbers.slice(-2);
-  const of = (at: number) => variantsAt(plan, at).map((variant) => runs.filter((run) => run.variant === variant));
-  const timesOn = (at: number) => of(at).map((own) => own.reduce((sum, run) => sum + (run.program_seconds.mean ?? 0), 0)); // prettier-ignore
-  if (2 * half !== most || of(numbers.length - 1).flat().some((run) => run.queue_grew === true)) return false; // prettier-ignore
-  const before = timesOn(numbers.length - 2);
-  return timesOn(numbers.length - 1).every((time, choice) => Math.abs(time - (before[choice] ?? 0)) <= FLAT * time);
+/** Whether no queue grows under the lightest load, and all programs take the same time as under the next, but for a hundredth. */
+function isFlat(plan: Plan, runs: readonly RunReport[], lightest: number, next: number): boolean {
+  const timesAt = (at: number) => variantsAt(plan, at).map((variant) => runs.reduce((sum, run) => sum + (run.variant === variant ? (run.program_seconds.mean ?? 0) : 0), 0)); // prettier-ignore
+  const before = timesAt(next);
+  const isGrowing = variantsAt(plan, lightest).some((variant) => loadOf(plan, runs, variant).overloaded.size > 0);
+  return !isGrowing && timesAt(lightest).every((time, choice) => Math.abs(time - (before[choice] ?? 0)) <= FLAT * time);
 }
 
 const pays = ({ plan, runs }: Found, at: number): boolean => (verdictsOf(plan, runs)[at]?.better.length ?? 0) > 0;

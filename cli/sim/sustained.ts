@@ -1,8 +1,10 @@
 import { isMany, namesOf } from '../../lab/index.js';
-import { integer } from '../../text/index.js';
+import { resultOf } from '../../loadtest/report/index.js';
+import { integer, number } from '../../text/index.js';
+import { valuesText } from './axes.js';
 import { again, auto, ENDED, loadsOf } from './loads.js';
 import { loadOf, programsToTell } from './overload.js';
-import { choicesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
+import { choicesOf, circumstancesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
 
 /**
@@ -36,12 +38,39 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const objectives = objectivesOf(plan);
   const what = objectives === '' ? 'Sustained' : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
-  return [`${what}${most}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
+  return [`${what}${most}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.${nearestOf(plan, runs)}`];
 }
 
-/** The next option of a search for the number of engines that sustains a rate: a sentence. */
+/** Where nothing meets the objectives: what comes nearest of all that is not overloaded, and its values in the middle seed. A sentence. */
+function nearestOf(plan: Plan, runs: readonly RunReport[]): string {
+  const loads = plan.variants.map((_, at) => loadOf(plan, runs, at));
+  if (plan.slos.length === 0 || loads.some(({ isMet }) => isMet)) return '';
+  const tried = plan.variants.flatMap(({ values }, at) => {
+    const own = runs.filter(({ variant }) => variant === at);
+    const figures = plan.slos.map((slo) => {
+      const sign = slo.operator.startsWith('<') ? 1 : -1;
+      const sorted = own.map((run) => sign * (resultOf(slo, null, run).value ?? sign * Infinity)).sort((a, b) => a - b);
+      const value = sorted[Math.floor(own.length / 2)] ?? Infinity;
+      return { text: `${slo.path.join('.')} ${number(sign * value)}`, excess: (value - sign * slo.limit) / (slo.limit || 1) }; // prettier-ignore
+    });
+    const excess = Math.max(...figures.map((each) => each.excess));
+    const place = valuesText(values, circumstancesOf(plan.lists));
+    const text = `${[settingOf(plan, at), ...(place === '' ? [] : [place])].join(' ')}, ${figures.map((each) => each.text).join(', ')}`;
+    return loads[at]?.isHeld === true && excess < Infinity ? [{ excess, text }] : [];
+  });
+  const [nearest] = tried.sort((a, b) => a.excess - b.excess);
+  return nearest === undefined ? '' : ` Nearest: ${nearest.text}.`;
+}
+
+/** The next option of a search for the number of engines that is enough: a sentence. */
 export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | undefined {
   const [engines, choices] = [enginesOf(plan), choicesOf(plan)];
+  const isMissed = plan.slos.length > 0 && !plan.variants.some((_, at) => loadOf(plan, runs, at).isMet);
+  if (isMissed && plan.searched !== undefined)
+    return `${plan.searched === 'engines' ? 'More engines' : 'A lighter load'} would hardly help.`;
+  const { axis, values } = loadsOf(plan);
+  if (isMissed && plan.searched === undefined && values.length === 1)
+    return `No setting meets ${objectivesOf(plan)} at this load: ${axis === 'rate' ? auto(axis, 'those at which one does') : auto('engines', 'the fewest on which one does')}`; // prettier-ignore
   if (engines.length < 2) return undefined;
   const loads = engines.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant)));
   const unknown = loads.findLastIndex((each) => each.some(({ state }) => state === 'unknown'));
@@ -60,6 +89,6 @@ export const objectivesOf = ({ slos }: Plan): string => slos.map(({ expression }
 /** Seeds that tell where a load begins to be sustained. */
 export const SEEDS = 8;
 
-/** Numbers of engines, if nothing else around the settings varies at one rate; else none. */
+/** Numbers of engines, if nothing else around the settings varies at one rate, or there is an objective; else none. */
 export const enginesOf = (plan: Plan): readonly number[] =>
-  plan.variants[0]?.arrivals.type === 'open' ? valuesOf(plan, 'engines') : [];
+  plan.variants[0]?.arrivals.type === 'open' || plan.slos.length > 0 ? valuesOf(plan, 'engines') : [];

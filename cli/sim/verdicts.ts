@@ -1,8 +1,8 @@
 import { meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
-import { isChoice, placeOf } from './axes.js';
+import { placeOf } from './axes.js';
 import { compare } from './comparison.js';
 import { loadOf } from './overload.js';
-import { axesOf, choicesOf, groupsOf, isPossible, type Plan, settingOf } from './plan.js';
+import { choicesOf, circumstancesOf, groupsOf, isPossible, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 export interface SimVerdict extends PlaceVerdict {
@@ -23,7 +23,7 @@ export const verdictsOf = (plan: Plan, runs: readonly RunReport[]): SimVerdict[]
 /** The verdict on some variants against the first of them. */
 export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: readonly number[]): SimVerdict {
   const [first = 0] = variants;
-  const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
+  const place = placeOf(plan.variants[first]?.values ?? {}, circumstancesOf(plan.lists));
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
   const loads = variants.map((variant) => loadOf(plan, runs, variant));
   const tried = variants.map((other, choice) => {

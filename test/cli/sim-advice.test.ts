@@ -11,7 +11,7 @@ describe('the advice of maitred sim', () => {
       const { advice, recommendation = '' } = (await json(...OF_REACT, ...load)).document;
       return [...advice, recommendation];
     };
-    expect(await adviceAt('--concurrency', '4')).toEqual(['At least 9 of 10 calls never waited, so mean times could hardly differ: --concurrency auto looks for loads at which they do.', '']); // prettier-ignore
+    expect(await adviceAt('--concurrency', '4')).toEqual(['At least 9 of 10 calls never waited, so mean times could hardly differ.', '']); // prettier-ignore
     expect(await adviceAt('--rate', '3')).toEqual([expect.stringMatching(/^Overloaded: plas\./), 'plas does not sustain this load: --rate auto looks for those that it does.']); // prettier-ignore
   });
 

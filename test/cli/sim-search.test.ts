@@ -15,6 +15,8 @@ interface World {
   /** Seconds that a program takes under a load, where an objective is about them. */
   readonly seconds?: (load: number) => number;
   readonly objective?: string;
+  /** Programs at a time, instead of a rate, where engines are looked for. */
+  readonly atOnce?: number | undefined;
   /** Calls of a run of 300 programs. */
   readonly calls?: number;
   /** Programs of fewer of which nobody knows whether the load is sustained. */
@@ -24,18 +26,23 @@ interface World {
 /** The values that a search of a modelled world tries, and the values of its plan. */
 async function searched(
   axis: Searched,
-  { most, pays, programs, last = 10, known = 0, calls = 9000, seconds, objective }: World,
+  { most, pays, programs, last = 10, known = 0, calls = 9000, seconds, objective, atOnce }: World,
   stopAfter = Infinity,
 ) {
   const policy = ['pass-through', 'plas'] as const;
-  const lists = { [axis]: [1], policy, balancer: ['sticky'] } as Plan['lists'];
-  const arrivals = axis === 'concurrency' ? { type: 'closed', concurrency: 1 } : { type: 'open', ratePerSecond: axis === 'rate' ? 1 : 6, cv: 1 }; // prettier-ignore
+  const lists = {
+    ...(atOnce && { concurrency: [atOnce] }),
+    [axis]: [1],
+    policy,
+    balancer: ['sticky'],
+  } as Plan['lists'];
+  const arrivals = axis === 'concurrency' || atOnce !== undefined ? { type: 'closed', concurrency: atOnce ?? 1 } : { type: 'open', ratePerSecond: axis === 'rate' ? 1 : 6, cv: 1 }; // prettier-ignore
   const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals, engines: 1 })); // prettier-ignore
   const plan = { lists, variants, seeds: [1, 2, 3], slos: objective === undefined ? [] : [parseSlo(objective, 0, () => '')], searched: axis, programs: programs ?? 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
   const tried: (readonly [number, number])[] = [];
   const found = await search(plan, axis, programs !== undefined, (trial) => {
     if (tried.length >= stopAfter) return Promise.resolve([]);
-    const loads = trial.variants.map(({ arrivals: own, engines }) => (own.type === 'open' ? own.ratePerSecond / engines : own.type === 'closed' ? own.concurrency : 0)); // prettier-ignore
+    const loads = trial.variants.map(({ arrivals: own, engines }) => (own.type === 'open' ? own.ratePerSecond / engines : own.type === 'closed' ? own.concurrency / engines : 0)); // prettier-ignore
     tried.push([trial.variants[0]!.values[axis] ?? 0, trial.programs]);
     return Promise.resolve(trial.variants.flatMap(({ policy: name }, variant) => trial.seeds.map((seed) => {
       const [load = 0, at] = [loads[variant], policy.indexOf(name as 'plas')];
@@ -92,6 +99,14 @@ it('looks for the fewest engines that meet an objective, up to one for each prog
   // More engines shorten no program that runs alone anyway.
   const alone = await searched('engines', { most: [9, 9], pays: 99, seconds: (load) => 10 * Math.max(1, load), objective: 'program_seconds.mean < 5' }); // prettier-ignore
   expect(alone.values!.at(-1)).toBeLessThan(30);
+});
+
+it('looks for the fewest engines on which a number at a time meets an objective, and for the rates that do, while fewer calls help', async () => {
+  const meets = (limit: number, axis: Searched, atOnce?: number) => searched(axis, { most: [99, 99], pays: 99, atOnce, seconds: (load) => 10 + load, objective: `program_seconds.mean < ${limit}` }); // prettier-ignore
+  const { values, programs } = await meets(20, 'engines', 48);
+  expect([values!.includes(4), values!.includes(5), programs]).toEqual([true, true, 1200]);
+  expect((await meets(9, 'engines', 48)).values!.at(-1)).toBe(32);
+  expect((await meets(9, 'rate')).values!.length).toBeLessThan(9);
 });
 
 it('looks for numbers at a time from where calls begin to wait to two that pay, and between those where it begins to', async () => {

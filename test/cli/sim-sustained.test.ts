@@ -36,7 +36,13 @@ it('counts as enough only what meets an objective too', () => {
   );
   const of = (at: number, seed: number) => ({ program_seconds: spread(at === 0 ? 9 + seed / 2 : 5) });
   expect(linesOf({ concurrency: [8], policy: BOTH }, { slos }, of)[1]).toBe('Seeds that meet program_seconds.p95 < 10, with 300 programs: pass-through 1 of 3; plas 3 of 3.'); // prettier-ignore
-  expect(linesOf({ concurrency: [8, 16] }, { slos }, of)[0]).toBe('What meets program_seconds.p95 < 10 in most seeds, with 300 programs: none of these.'); // prettier-ignore
+  const missed = (lists: object, searched?: 'engines') => linesOf(lists, { slos, searched }, (at, seed) => ({ program_seconds: spread(20 - at + seed) })); // prettier-ignore
+  expect(missed({ concurrency: [8, 16] })).toEqual(['What meets program_seconds.p95 < 10 in most seeds, with 300 programs: none of these. Nearest: plas with 16 at a time, program_seconds.p95 21.']); // prettier-ignore
+  expect(missed({ concurrency: [8] }).at(-1)).toBe('No setting meets program_seconds.p95 < 10 at this load: --engines auto looks for the fewest on which one does.'); // prettier-ignore
+  expect(missed({ concurrency: [8], engines: [1, 2] }, 'engines')).toEqual([
+    expect.stringMatching(/: none of these\. Nearest: plas on 2 engines, program_seconds\.p95 21\.$/),
+    'More engines would hardly help.',
+  ]);
 });
 
 it('names the search for the fewest engines that are enough, unless these runs show them', () => {
@@ -92,7 +98,7 @@ it('names the settings that the best one cannot be told apart from, and its pric
     ),
     'It cannot be told apart from window 3.',
   ]);
-  expect(told([1, 2, 3, 4, 5, 6, 7])[1]).toBe('It cannot be told apart from 4 others.');
+  expect(told([1, 2, 3, 4, 5, 6, 7])[1]).toBe('It cannot be told apart from window 3, window 5 and 2 more.');
 });
 
 it('keeps the first setting where nothing else may be better, and else says that it cannot tell', () => {

@@ -217,11 +217,14 @@ describe('an objective', () => {
       'At 0.2 a second: plas 2.0x faster',
       'At 0.4 a second: plas 2.0x faster, misses the objective',
     ]);
-    expect(told([0.2, 0.4], [30, 20, 40, 20])[0]).toBe('No setting meets program_seconds.mean < 15 under any of these.'); // prettier-ignore
+    expect(told([0.2, 0.4], [30, 20, 40, 20])[0]).toBe('What meets program_seconds.mean < 15 in most seeds, with 300 programs: none of these. Nearest: plas at 0.2 a second, program_seconds.mean 20.'); // prettier-ignore
   });
 
   it('that no setting meets leaves none to be taken at a single load', () => {
-    expect(told([0.4], [40, 20])[0]).toBe('No setting meets program_seconds.mean < 15 at this load: --rate auto looks for those at which one does.'); // prettier-ignore
+    expect(told([0.4], [40, 20]).slice(0, 2)).toEqual([
+      'No setting meets program_seconds.mean < 15 at this load: --rate auto looks for those at which one does.',
+      'Seeds that meet program_seconds.mean < 15, with 300 programs: 0 of 3. Nearest: plas, program_seconds.mean 20.',
+    ]);
     expect(told([0.4], [40, 10])[0]).toMatch(/^Take plas: /);
   });
 });
