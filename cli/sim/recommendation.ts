@@ -1,6 +1,6 @@
 import { breakEvenOf, headline, namesOf, verdictOf } from '../../lab/index.js';
 import { isMostLost } from './advice.js';
-import { isChoice, type Values } from './axes.js';
+import { isChoice, SEARCHED, type Values, valuesText } from './axes.js';
 import { compare, type Ratios } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
 import { isUnloaded } from './overload.js';
@@ -16,6 +16,8 @@ export interface Recommendation {
   readonly values: Values;
   /** Place among the variants of each of the circumstances; 0 is the first setting: nothing better was found. */
   readonly choice: number;
+  /** The first variant and the better one, at the highest load at which it pays. */
+  readonly compared: readonly number[];
 }
 
 type Lines = readonly (string | undefined)[];
@@ -33,13 +35,21 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
   const next = isStopped ? undefined : enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts); // prettier-ignore
+  const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
+  const isIdle = isOne && runs.every(isUnloaded);
+  const sames = isIdle ? undefined : samesOf(plan, runs);
   const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
-    const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
-    return lines.length === 0 ? undefined : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice };
+    const lines = [...answer, ...sustained, ...rest, sames, ...declared].filter((line) => line !== undefined);
+    const paying = verdicts.filter(({ better }) => better.includes(choice));
+    const { variants = [] } = paying.at(enginesOf(plan).length > 1 ? 0 : -1) ?? {};
+    const compared = variants.filter((_, at) => at === 0 || at === choice);
+    return lines.length === 0
+      ? undefined
+      : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice, compared };
   };
-  const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
-  if (isOne && runs.every(isUnloaded)) return told(0, plan.slos.length === 0 ? [] : [next]);
+  if (isIdle) return told(0, plan.slos.length === 0 ? [] : [next]);
+  if (sames === ALL_SAME) return told(0, []);
   if (settings < 2) return told(0, [], [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
@@ -49,7 +59,6 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
     // Where engines are counted, that is the question.
     return enginesOf(plan).length > 1 ? told(choice, [], answer) : told(choice, answer);
   }
-  if (isIdle(plan, runs)) return told(0, ['All settings gave the same results: what differs never came into play.']);
   const against = settingOf(plan, 0);
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next]);
   if (choice === 0) {
@@ -70,9 +79,26 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}`, equalsOf(plan, runs, choice), next]); // prettier-ignore
 }
 
-/** Whether all settings have the same figures with each seed. */
-const isIdle = ({ variants, seeds }: Plan, runs: readonly RunReport[]): boolean =>
-  new Set(runs.map(({ seed, program_seconds, ttft_seconds }) => JSON.stringify([seed, program_seconds, ttft_seconds]))).size === seeds.length && variants.length > 1; // prettier-ignore
+const ALL_SAME = 'All settings gave the same results: what differs never came into play.';
+
+/** Values that gave the same figures with each seed, whatever else varies: a sentence. */
+function samesOf({ variants, lists }: Plan, runs: readonly RunReport[]): string | undefined {
+  const figures = variants.map((_, at) => runs.flatMap((run) => (run.variant === at ? [run.program_seconds, run.ttft_seconds] : []))); // prettier-ignore
+  const axes = axesOf(lists).filter((axis) => !SEARCHED.some((each) => each === axis));
+  if (axes.length === axesOf(lists).length && variants.length > 1 && new Set(figures.map((each) => JSON.stringify(each))).size === 1) return ALL_SAME; // prettier-ignore
+  const sames = axes.flatMap((axis) => {
+    const named = new Map<string, string[]>();
+    for (const value of lists[axis] ?? []) {
+      const own = variants.flatMap(({ values }, at) => (values[axis] === value ? [{ ...values, [axis]: '' }, figures[at]] : [])); // prettier-ignore
+      const key = JSON.stringify(own);
+      named.set(key, [...(named.get(key) ?? []), valuesText({ [axis]: value })]);
+    }
+    return [...named.values()].filter(({ length }) => length > 1).map(namesOf);
+  });
+  return sames.length === 0
+    ? undefined
+    : `Equal in every run, as what differs never came into play: ${sames.join('; ')}.`;
+}
 
 /** The other settings of which no time is certainly another than under the chosen one: a sentence. */
 function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): string | undefined {

@@ -1,4 +1,4 @@
-import { type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
+import { type Column, type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
 import { counted, integer, percent } from '../../text/index.js';
 import { type Axis, type Value, valuesText } from './axes.js';
 import type { SimDocument } from './document.js';
@@ -11,6 +11,7 @@ import type { RunReport } from './worker.js';
  * @param all the runs of the plan, as far as they have begun
  * @param width of the tables, in characters
  * @param fragment how to set what is recommended instead of the first: lines
+ * @param compared the variants whose kinds of programs are told, if those of all would be too many
  */
 export function tablesOf(
   plan: Plan,
@@ -18,11 +19,13 @@ export function tablesOf(
   document: SimDocument,
   width: number,
   fragment: readonly string[] = [],
+  compared: readonly number[] = [],
 ) {
   const runs = all.filter((run) => run.complete);
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
   const [corner = '', ...labels] = labelsOf(plan, plan.variants.map((_, at) => at)); // prettier-ignore
-  const rows = ended.flatMap((own, at) => (own.length === 0 ? [] : [[labels[at] ?? '', own] as const]));
+  const rowsOf = (variants: readonly number[]) => variants.flatMap((at) => (ended[at]?.length ? [[labels[at] ?? '', ended[at]] as const] : [])); // prettier-ignore
+  const kinds = isSweep(plan) ? gridLines(gridOf(corner, kindsOf(compared.flatMap((at) => ended[at] ?? [])), rowsOf(compared)), width) : []; // prettier-ignore
   const told = [...document.advice, ...(document.recommendation === undefined ? [] : [document.recommendation])];
   const ratios = ratioLines(plan, runs, width);
   const blocks = [
@@ -31,7 +34,8 @@ export function tablesOf(
     fragment,
     ratios,
     [titleOf(plan, document.complete)],
-    gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rows), width),
+    gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rowsOf([...ended.keys()])), width),
+    kinds,
     notesOf(plan, document, runs, [...told, ...ratios]),
   ];
   return `${blocks
@@ -88,6 +92,9 @@ function notesOf(plan: Plan, { ratios }: SimDocument, runs: readonly RunReport[]
 
 type Group = Columns<RunReport>;
 
+const PROGRAMS: Column<RunReport> = { heading: 'programs/s', of: (run) => run.programs_per_second };
+const BUSY: Column<RunReport> = { heading: 'busy', of: (run) => run.engine_busy, show: percent };
+
 /** The table's columns. @param isSweep whether the settings are many, and only the main figures are shown */
 const groupsOf = (runs: readonly RunReport[], isSweep: boolean): readonly Group[] => [
   { heading: 'program, s', columns: spread(runs, (run) => run.program_seconds) },
@@ -95,7 +102,9 @@ const groupsOf = (runs: readonly RunReport[], isSweep: boolean): readonly Group[
   {
     heading: '',
     columns: [
-      { heading: 'ms/token', of: (run) => scaled(run.seconds_per_token.mean, 1000) },
+      ...(isSweep
+        ? [PROGRAMS, BUSY]
+        : [{ heading: 'ms/token', of: (run: RunReport) => scaled(run.seconds_per_token.mean, 1000) }]),
       { heading: 'cached', of: (run) => run.prefix_hit_rate, show: percent },
       { heading: 'failed', of: (run) => run.failed },
     ],
@@ -118,7 +127,7 @@ const rest = (runs: readonly RunReport[]): readonly Group[] => [
   {
     heading: 'a second',
     columns: [
-      { heading: 'programs', of: (run) => run.programs_per_second },
+      { ...PROGRAMS, heading: 'programs' },
       { heading: 'calls', of: (run) => run.calls_per_second },
       { heading: 'tokens', of: (run) => run.output_tokens_per_second },
     ],
@@ -126,7 +135,7 @@ const rest = (runs: readonly RunReport[]): readonly Group[] => [
   {
     heading: 'engines',
     columns: [
-      { heading: 'busy', of: (run) => run.engine_busy, show: percent },
+      BUSY,
       { heading: 'KV used', of: (run) => run.kv_use, show: percent },
       { heading: 'preempted', of: (run) => run.preemptions, show: integer },
     ],

@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
+import type { SimDocument } from '../../cli/sim/document.js';
 import { ratioLines } from '../../cli/sim/ratios.js';
+import { recommend } from '../../cli/sim/recommendation.js';
+import { tablesOf } from '../../cli/sim/tables.js';
 import type { RunReport } from '../../cli/sim/worker.js';
 import { madeUp, spread } from '../support/sim-plans.js';
 
 const SEEDS_8 = [1, 2, 3, 4, 5, 6, 7, 8];
-const kinds = (p99: number) => ({ rag: { program_seconds: { count: 100, p99 } } }) as unknown as RunReport['by_workload']; // prettier-ignore
+const kind = (p99: number) => ({ program_seconds: { count: 100, p99 }, seconds_per_token: spread(1), ttft_seconds: spread(1) }); // prettier-ignore
+const kinds = (p99: number) => ({ rag: kind(p99), coder: kind(1) }) as unknown as RunReport['by_workload'];
 
 it('has a row for each setting and load, one of the seeds that both sustain, and who pays', () => {
   const { plan, runs } = madeUp({ rate: [0.1, 0.2, 0.4], policy: ['pass-through', 'plas'] }, { seeds: SEEDS_8 }, (at, seed) => ({ program_seconds: spread(at === 3 ? 5 : at === 2 && seed > 5 ? 50 : 10), queue_grew: at > 3 || (at === 2 && seed > 5), by_workload: kinds(at === 3 ? 25 : 10) })); // prettier-ignore
@@ -34,4 +38,20 @@ it('compares plas with fcfs-window too, at one load, and circumstances with the 
   expect(ratioLines(plan, runs, 120).join('\n')).not.toContain('Rows in some seeds');
   expect(told({ conditions: ['none', 'production'] })[0]).toBe('Times divided by those without failures: below 1 is faster.'); // prettier-ignore
   expect(told({ rate: [1, 2] })).toEqual([]);
+});
+
+it('tells in a sweep how much is served, and the kinds of programs at the highest load at which a setting pays', () => {
+  const given = { source: { type: 'workload', workload: 'x' } } as const;
+  const tableOf = (seconds: number) => {
+    const { plan, runs } = madeUp({ rate: [0.1, 0.2], policy: ['pass-through', 'plas'] }, given, (at) => ({ program_seconds: spread(at === 3 ? seconds : 10), engine_busy: 0.5, refused: {}, by_workload: kinds(at === 3 ? 25 : 10) })); // prettier-ignore
+    const document = { complete: true, advice: [], ratios: [] } as unknown as SimDocument;
+    const text = tablesOf(plan, runs, document, 140, [], recommend(plan, runs)?.compared);
+    return text.slice(text.indexOf('x: ')).split(/\n\n/);
+  };
+  const [, all, paying, notes] = tableOf(5);
+  expect(all).toMatch(/ programs\/s +busy +cached +failed\n0\.1 .* 0\.3 +50\.0 % /);
+  expect(paying).toMatch(/^ +coder +rag\nrate {2}policy .*\n0\.2 {3}pass-through .* 10 +1\n0\.2 {3}plas .* 25 +1$/);
+  expect(notes).toContain('--json');
+  // Where none pays, none is told.
+  expect(tableOf(10)).toHaveLength(3);
 });
