@@ -12,12 +12,9 @@ export interface Scene {
   readonly fault?: string | undefined;
 }
 
-/** Fewer lines of the words would move the rows with each small change. */
-const HEAD_LINES_MIN = 2;
-
 /** Lines of the words on a screen: as many as they need, up to a third of it. */
 export const headLinesOf = (scene: Scene, width: number, height: number): number =>
-  Math.max(HEAD_LINES_MIN, Math.min(Math.floor(height / 3), wordsOf(scene, width).length));
+  Math.min(Math.floor(height / 3), wordsOf(scene, width).length);
 
 /**
  * The gateway in words, the titles of the table and its rows: printable lines, none wider than `width`.

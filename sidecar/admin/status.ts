@@ -78,7 +78,8 @@ export function statusOf(
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const undrain = `maitred engines undrain ${idsOf(away).join(' or ')}`;
   const remedyOf = (engine: Engine) => engine.state !== 'down' ? undrain : downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
-  const levelOfAway = queue.longest_wait_seconds > DRAINED_WAIT_SECONDS ? 'warn' : 'good';
+  // One that is being removed does not come back.
+  const isWanted = ({ source }: Engine) => source !== null && queue.longest_wait_seconds > DRAINED_WAIT_SECONDS;
   // From `reserveMs` on, the scheduler itself makes way for a call.
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
@@ -93,7 +94,7 @@ export function statusOf(
       const [first] = some as [Engine];
       const ids = `${idsOf(some).join(', ')}${some.length > DOWN_SHOWN ? ` and ${counted(some.length - DOWN_SHOWN, 'other')}` : ''}`;
       const lost = some.some(isLost) ? LOST : '';
-      return said('engines', first.state === 'down' || lost ? 'bad' : levelOfAway, `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
+      return said('engines', first.state === 'down' || lost ? 'bad' : some.some(isWanted) ? 'warn' : 'good', `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
     }),
     ...inState('up', 'probation').filter((engine) => failsNow(engine) || flaps(engine)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', failsNow(engine) ? 'warn' : 'good', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], !failsNow(engine) ? `read the log of ${engine.id}` : isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
     ...said('gateway', 'good', '', totals.outage && !totals.failed.some(({ code }) => code === 'no_engine') ? [`${withoutEngine(totals.outage)}.`] : []),
@@ -141,7 +142,9 @@ function failedParts({ engines, totals }: Pick<Seen, 'engines' | 'totals'>, faul
   const [about, whose] =
     fault === 'client' ? (['clients', ' by the client’s fault'] as const) : (['gateway', ''] as const);
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${whose}`;
-  const logs = idsOf(engines.filter(({ state, failures }) => failures && state !== 'down')).join(', ');
+  const logs = idsOf(engines.filter((engine) => engine.failures && engine.state !== 'down' && !failsNow(engine))).join(
+    ', ',
+  );
   const remedies = TOLD_BESIDE.includes(worst.code) ? [''] : BY_ENGINES.test(worst.code) ? [logs && `read the log of ${logs}`] : [ERRORS_TOLD]; // prettier-ignore
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
   const level = fault === 'service' && isRecent(lastAt) ? 'warn' : 'good';

@@ -1,8 +1,12 @@
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Engine } from '../../../sidecar/admin/answers.js';
 import { batchInShort, batchRows } from '../../../sidecar/admin/batches.js';
 import { downRemedy, engineInWords } from '../../../sidecar/admin/engine-words.js';
 import { statusOf } from '../../../sidecar/admin/status.js';
+
+// Ages are told to a tenth of a second.
+beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));
+afterAll(() => vi.useRealTimers());
 
 it('says what an engine that is up has room for, and since when one is down', () => {
   const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, cached_share: 0.05 }; // prettier-ignore
@@ -169,11 +173,12 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
 
 it('warns of waits for which the scheduler itself makes way, with what helps', () => {
   const told = (longest: number, waiting_for: object, ...states: string[]) => {
-    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: ['m'], in_flight: 0, text: `Is ${state}.` })); // prettier-ignore
+    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: ['m'], in_flight: 0, source: state === 'draining' ? null : 'config' })); // prettier-ignore
     return statusWith({ engines, queue: { waiting: 9, background: 0, longest_wait_seconds: longest, waiting_for } });
   };
   expect(told(119, { kv: 9 }, 'up')).toMatchObject({ level: 'good', title: '9 waiting' });
-  // While an engine is drained, sooner.
+  // While an engine is drained that may come back, sooner.
+  expect(told(9, { kv: 9 }, 'up', 'draining').level).toBe('good');
   expect(told(1, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
   expect(told(1.1, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'e1 drained', helps: 'What helps: maitred engines undrain e1.' }); // prettier-ignore
   expect(told(121, { kv: 9 }, 'up')).toMatchObject({ level: 'warn', title: 'long waits', helps: expect.stringContaining('maitred sim tells how many') as string }); // prettier-ignore

@@ -2,7 +2,7 @@ import axeCore from 'axe-core';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { ROOT } from '../../support/tree.js';
 
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -18,11 +18,15 @@ export const HIDDEN_WIDTH = `(() => {
   return boxes.reduce((sum, box) => sum + box.scrollWidth - box.clientWidth, 0);
 })()`;
 
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+let browser: Browser | undefined;
+beforeAll(async () => {
+  if (canRun) browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+});
+afterAll(() => browser?.close());
 
 /** A page whose complaints, and whose requests to elsewhere, a test can look at; closed with the test. */
-export async function openPage(browser: Browser, url: string) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+export async function openPage(url: string) {
+  const page = await browser!.newPage({ viewport: { width: 1280, height: 900 } });
   onTestFinished(() => page.close());
   const complaints: string[] = [];
   const foreign: string[] = [];

@@ -1,9 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startGateway } from '../../../sidecar/index.js';
 import { DONE_EVENT, STOP_EVENT, TEXT_EVENT, USAGE_EVENT, ask, chat, cleanUp, configOf, fakeEngine, gate, named, stream, until, world } from '../../sidecar/gateway/world.js'; // prettier-ignore
 import { SHADOW, slower } from '../../support/shadow.js';
-import { BUSY_MS, CHROMIUM, HIDDEN_WIDTH, axe, canRun, launch, openPage } from './browser.js';
+import { BUSY_MS, CHROMIUM, HIDDEN_WIDTH, axe, canRun, openPage } from './browser.js';
 
 const HOSTILE = `"><script>alert('id')</script><img src=x onerror=alert(1)>`;
 const ANSWER = [TEXT_EVENT, STOP_EVENT, USAGE_EVENT, DONE_EVENT];
@@ -37,15 +36,9 @@ async function scene() {
 }
 
 describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launch();
-  });
-  afterAll(() => browser.close());
-
   it('is whole in both themes, wide and narrow, clean for axe, and asks nobody else', async () => {
     const { adminUrl } = await scene();
-    const { page, complaints, foreign } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, complaints, foreign } = await openPage(`${adminUrl}/ui`);
     await page.getByRole('link', { name: 'waits' }).waitFor();
     for (const path of ['/ui', '/ui?program=default%3Afirst', '/ui?program=default%3Awaits']) {
       await page.goto(`${adminUrl}${path}`);
@@ -69,7 +62,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('shows the estimate against pass-through, or why there is no figure, and how far the demo fleet is', async () => {
     const demo = { progress: { ended: 14, total: 80 }, start: () => undefined };
     const { adminUrl } = await world([await fakeEngine()], {}, { shadow: SHADOW, demo });
-    const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, see, complaints } = await openPage(`${adminUrl}/ui`);
     await see('m, adapter: Programs end 1.30x faster than without scheduling (1.10 to 1.50).');
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await see('even: No difference that can be told. Mean of 30 programs');
@@ -90,7 +83,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const none = { ...SHADOW, latest: () => ({ made_at: 0, window_seconds: 20, took_seconds: 0, pools: [] }) };
     const { url, adminUrl } = await world([engine], {}, { shadow: none });
     for (const model of [undefined, 'other', 'other']) await chat(url, model === undefined ? {} : { model });
-    const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, see, complaints } = await openPage(`${adminUrl}/ui`);
     await see(/^1 of 3 calls failed in the last 5 min with engine_404/);
     expect(await page.locator('.status .warn').count()).toBe(1);
     await see('What helps: look up in docs/OPERATIONS.md#errors what each code asks for.');
@@ -112,7 +105,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
 
   it('shows names as they are', async () => {
     const { adminUrl } = await scene();
-    const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, see, complaints } = await openPage(`${adminUrl}/ui`);
     const link = page.locator('.programs a', { hasText: '<script>' });
     await link.waitFor();
     await link.click();
@@ -129,7 +122,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
 
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
-    const { page, see } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
+    const { page, see } = await openPage(`${adminUrl}/ui?state=waiting`);
     await see(/^1 engine up\. 1 call runs, 1 waits for the window, the longest for /);
     await expect.poll(() => page.title()).toBe('1 waiting – maitred');
     await page.locator('tr.waiting', { hasText: 'window' }).waitFor();
@@ -178,7 +171,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       engines: [away, there].map(({ url }, at) => ({ url, kind: 'openai', id: `gpu-${at + 1}` })),
       health: { intervalMs: 100, failuresMax: 1 },
     });
-    const { page, see } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, see } = await openPage(`${adminUrl}/ui`);
     await see('2 engines up. No call waits.');
     await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
     await see(/^Is drained: it takes no calls until/);
@@ -199,7 +192,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
 
   it('is used by keyboard, and keeps its view in the URL', async () => {
     const { adminUrl } = await scene();
-    const { page, see } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, see } = await openPage(`${adminUrl}/ui`);
     await page.getByRole('button', { name: 'Calls' }).press('Enter');
     await page.waitForURL(/sort=-calls/);
     expect(await page.locator('th[aria-sort="descending"]').textContent()).toContain('Calls');
@@ -212,7 +205,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
 
   it('groups programs by tenant, model or type, and shows those of one', async () => {
     const { adminUrl } = await scene();
-    const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, see, complaints } = await openPage(`${adminUrl}/ui`);
     await page.getByRole('button', { name: 'By model' }).click();
     await see(/^1 group of present programs\.?$/);
     expect(await page.locator('.programs tbody td').allTextContents()).toEqual(['4', '4', '1', '1', expect.stringMatching(/s$/), '6', ...Array<unknown>(4).fill(expect.stringMatching(/\d/))]); // prettier-ignore
@@ -239,7 +232,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('reconnects to a gateway that was started again', async () => {
     const engine = await fakeEngine();
     const first = await startGateway(configOf([engine]));
-    const { page, see } = await openPage(browser, `${first.adminUrl}/ui`);
+    const { page, see } = await openPage(`${first.adminUrl}/ui`);
     await page.locator('.badge.live').waitFor();
     await first.close();
     await page.locator('.badge.reconnecting').waitFor();
@@ -254,7 +247,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
 
   it('asks for the token, and keeps it for the tab', async () => {
     const { adminUrl } = await world([], { admin: { token: 'admin-token' } });
-    const { page, see } = await openPage(browser, `${adminUrl}/ui`);
+    const { page, see } = await openPage(`${adminUrl}/ui`);
     for (const wrong of ['no header may hold ☃', 'wrong-token']) {
       await page.getByLabel('Admin token').fill(wrong);
       await page.getByRole('button', { name: 'Open' }).click();

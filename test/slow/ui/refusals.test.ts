@@ -1,20 +1,13 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chat, fakeEngine, named, world } from '../../sidecar/gateway/world.js';
-import { CHROMIUM, canRun, launch, openPage } from './browser.js';
+import { CHROMIUM, canRun, openPage } from './browser.js';
 
 describe.skipIf(!canRun)(`the page where the gateway refuses something (${CHROMIUM})`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launch();
-  });
-  afterAll(() => browser.close());
-
   /** With two programs. */
   async function opened(query = '') {
     const { url, adminUrl } = await world([await fakeEngine()]);
     for (const number of [30, 40]) await chat(url, {}, named(`program-${number}-27838d`));
-    const { page, see } = await openPage(browser, `${adminUrl}/ui${query}`);
+    const { page, see } = await openPage(`${adminUrl}/ui${query}`);
     const names = page.locator('.programs tbody a');
     await expect.poll(() => names.allTextContents()).toEqual(['program-40-27838d', 'program-30-27838d']);
     return { page, see, names };

@@ -1,15 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ask, bearer, chat, fakeEngine, keysOf, named, world } from '../../sidecar/gateway/world.js';
-import { BUSY_MS, CHROMIUM, HIDDEN_WIDTH, canRun, launch, openPage } from './browser.js';
+import { BUSY_MS, CHROMIUM, HIDDEN_WIDTH, canRun, openPage } from './browser.js';
 
 describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launch();
-  });
-  afterAll(() => browser.close());
-
   it('keeps each program beside its tenant, and why it ended in reach', async () => {
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine], {
@@ -18,7 +11,7 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     });
     for (const [tenant, name] of Object.entries({ research: `#129 ${'of a batch '.repeat(5)}`, support: 'short' }))
       await chat(url, {}, { ...named(name), ...bearer(tenant) });
-    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    const { page } = await openPage(`${adminUrl}/ui`);
     await page.getByRole('link', { name: '#129' }).waitFor();
     expect((await ask(`${adminUrl}/programs/short/end`, { method: 'POST' })).status).toBe(200);
     for (const tab of ['', 'tenant', 'ended']) {
@@ -44,7 +37,7 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     const { url, adminUrl } = await world([await fakeEngine()]);
     const ids = ['coding-135-7105a7', '0a1b2c3d-1111-2222-3333-444444444444', `${'long '.repeat(20)}end`];
     for (const id of ids) await chat(url, {}, named(id));
-    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    const { page } = await openPage(`${adminUrl}/ui`);
     await page.evaluate(`document.addEventListener('copy', (event) => { window.copied = event.clipboardData.getData('text/plain') || String(getSelection()) })`); // prettier-ignore
     for (const id of ids) {
       await page.locator('.programs tbody th', { hasText: id.slice(0, 8) }).selectText();
@@ -66,7 +59,7 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     });
     await chat(url, {}, named('other'));
     await chat(url, { model }, named(name));
-    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    const { page } = await openPage(`${adminUrl}/ui`);
     const row = page.locator('.programs tbody tr', { hasText: 'swe-bench' });
     await row.waitFor();
     expect(await row.locator('a, .engine, .model').allTextContents()).toEqual([name, id, model.slice(4)]);
@@ -84,7 +77,7 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine]);
     for (let program = 0; program < 250; program += 1) await chat(url, {}, named(`program-${program}`));
-    const { page, see } = await openPage(browser, `${adminUrl}/ui?sort=-age_seconds`);
+    const { page, see } = await openPage(`${adminUrl}/ui?sort=-age_seconds`);
     const names = page.locator('.programs tbody a');
     await see('1 to 100 of 250');
     await page.getByRole('button', { name: 'Next' }).click();
