@@ -1,17 +1,12 @@
 import type { Sequence } from '../engine/sequence.js';
-import type { Answer, Delta, Narrator, ToolChoice } from '../text/answer.js';
-import type { Message, Tool } from '../text/conversation.js';
+import type { Answer, Delta, Narrator, Question } from '../text/answer.js';
+import type { Message } from '../text/conversation.js';
 import { ApiError, boolean, checkSampling, integer, isObject, string, type JsonObject } from './fields.js';
 
-export interface Prompt {
+export interface Prompt extends Pick<Question, 'messages' | 'tools' | 'toolChoice' | 'schema'> {
   readonly ids: readonly number[];
-  readonly messages: readonly Message[];
-  readonly tools: readonly Tool[];
-  readonly toolChoice: ToolChoice;
   /** Whether its tokens are to be embedded. */
   readonly isEmbedded?: boolean;
-  /** JSON schema the answer must satisfy; absent: free text. */
-  readonly schema?: unknown;
 }
 
 /** The request's parameters, apart from the prompts. */

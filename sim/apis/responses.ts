@@ -49,46 +49,39 @@ class ResponsesFormatter implements Formatter {
     return [this.#event('response.completed', { response: this.whole() })];
   }
 
-  #start(choice: Choice, item: number): string[] {
+  #start({ narrator }: Choice, item: number): string[] {
     this.#open = item;
     this.#items += 1;
     const at = this.#at(item);
-    const call = choice.narrator.calls[item];
-    if (call !== undefined) {
-      const begun = this.#callItem({ ...call, arguments: '' }, item, 'in_progress');
-      return [this.#event('response.output_item.added', { output_index: at.output_index, item: begun })];
-    }
-    const begun = { ...this.#messageItem('', 'in_progress'), content: [] };
+    const call = narrator.calls[item];
+    const begun = call && this.#callItem({ ...call, arguments: '' }, item, 'in_progress');
+    if (begun !== undefined) return [this.#ofItem('added', at, begun)];
     return [
-      this.#event('response.output_item.added', { output_index: at.output_index, item: begun }),
+      this.#ofItem('added', at, { ...this.#messageItem('', 'in_progress'), content: [] }),
       this.#event('response.content_part.added', { ...at, content_index: 0, part: textPart('') }),
     ];
   }
 
-  finish(choice: Choice): string[] {
+  finish({ narrator: { text, calls } }: Choice): string[] {
     const item = this.#open;
     if (item === undefined) return [];
     this.#open = undefined;
     const at = this.#at(item);
-    const call = choice.narrator.calls[item];
-    if (call !== undefined) {
+    const call = calls[item];
+    if (call !== undefined)
       return [
         this.#event('response.function_call_arguments.done', { ...at, name: call.name, arguments: call.arguments }),
-        this.#event('response.output_item.done', {
-          output_index: at.output_index,
-          item: this.#callItem(call, item, 'completed'),
-        }),
+        this.#ofItem('done', at, this.#callItem(call, item, 'completed')),
       ];
-    }
-    const { text } = choice.narrator;
     return [
       this.#event('response.output_text.done', { ...at, content_index: 0, text, logprobs: [] }),
       this.#event('response.content_part.done', { ...at, content_index: 0, part: textPart(text) }),
-      this.#event('response.output_item.done', {
-        output_index: at.output_index,
-        item: this.#messageItem(text, 'completed'),
-      }),
+      this.#ofItem('done', at, this.#messageItem(text, 'completed')),
     ];
+  }
+
+  #ofItem(what: 'added' | 'done', { output_index }: { readonly output_index: number }, item: JsonObject): string {
+    return this.#event(`response.output_item.${what}`, { output_index, item });
   }
 
   whole(): JsonObject {

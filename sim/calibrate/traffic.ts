@@ -1,18 +1,13 @@
 import type { Preset } from '../engine/presets.js';
+import type { CallRecord } from '../virtual/options.js';
 import { presetOf } from './fit.js';
 import { leastSquares } from './least-squares.js';
 
-/** One call of an engine's usual traffic. Times are milliseconds of one clock; NaN: not known. */
-export interface Served {
-  readonly dispatchedMs: number;
-  /** NaN for calls that do not stream. */
-  readonly firstTokenMs: number;
-  /** NaN while it runs. */
-  readonly endedMs: number;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly outputTokens: number;
-}
+/** One call of an engine's usual traffic. NaN: not known, as of the first token of a call that does not stream. */
+export type Served = Pick<
+  CallRecord,
+  'dispatchedMs' | 'firstTokenMs' | 'endedMs' | 'promptTokens' | 'cachedTokens' | 'outputTokens'
+>;
 
 export interface TrafficFit {
   readonly preset: Preset;

@@ -177,13 +177,7 @@ export class Call implements Reply {
     const exact = terms.ignoreEos ? max : undefined;
     const chosen: Chosen = scripted
       ? { text: scripted.content ?? '', toolCalls: scripted.tool_calls ?? [] }
-      : choose({
-          ...prompt,
-          schema: prompt.schema,
-          seed,
-          minTokens: terms.minTokens,
-          exactTokens: exact,
-        });
+      : choose({ ...prompt, seed, minTokens: terms.minTokens, exactTokens: exact });
     const toolCalls = chosen.toolCalls.map((call) => ({
       ...call,
       id: call.id ?? `call_${randomUUID().replaceAll('-', '')}`,

@@ -244,10 +244,6 @@ const isBodyless = (path: string): boolean => path === '/reset_prefix_cache' || 
 
 function faultyStatus(status: number, { fault }: Outlet): ApiError {
   const retryAfter = fault.get('retry-after');
-  return new ApiError(
-    status,
-    `Fault: status ${status}.`,
-    null,
-    retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
-  );
+  const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+  return new ApiError(status, `Fault: status ${status}.`, null, headers);
 }

@@ -5,7 +5,7 @@ import { hashText, mix, BYTES_PER_TOKEN, MARKS, tokensOf } from './tokens.js';
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-/** A literal answer, given by a request or by the `script` of the engine. */
+/** A literal answer, given by the `script` of the engine. */
 export interface ScriptedAnswer {
   readonly content?: string;
   readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
@@ -16,12 +16,12 @@ export interface ScriptedAnswer {
 /** Gives the answer to a conversation; `undefined` leaves it to the engine. */
 export type Script = (messages: readonly Message[], tools: readonly Tool[]) => ScriptedAnswer | undefined;
 
-interface Question {
+export interface Question {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   /** JSON schema that the text must satisfy, `{}` for any JSON object; absent: prose. */
-  readonly schema: unknown;
+  readonly schema?: unknown;
   /** Hash of the prompt, the engine's seed, and the index among the `n` answers. */
   readonly seed: number;
   /** Least length of a prose answer in tokens; above it the length is drawn from the seed. */

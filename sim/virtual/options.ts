@@ -29,23 +29,18 @@ export interface CallRecord {
 /** `completed`, or the code of the fault: a refusal of the scheduler, or an error class of the load tester. */
 export type CallOutcome = 'completed' | (string & {});
 
-export interface ProgramRecord {
-  readonly program: string;
-  /** Its workload in a mixture; '' when there is only one. */
-  readonly workload: string;
-  readonly arrivedMs: number;
+type OfBoth = 'program' | 'workload' | 'arrivedMs' | 'promptTokens' | 'outputTokens' | 'outcome';
+
+export interface ProgramRecord extends Pick<CallRecord, OfBoth> {
   /** End of its last call. A failed call ends its program: the calls that depend on it are never made. */
   readonly endedMs: number;
   /** Calls that were made, and calls never made because an earlier one failed. */
   readonly calls: number;
   readonly callsCancelled: number;
-  readonly promptTokens: number;
-  readonly outputTokens: number;
   /** Longest wait of one of its calls for an engine. */
   readonly longestQueueMs: number;
   /** Its time in an empty system; NaN when unknown. */
   readonly aloneMs: number;
-  readonly outcome: CallOutcome;
 }
 
 export interface Observer {
