@@ -283,7 +283,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { context } = this;
     const isAnswered = outcome === 'completed' || outcome === 'client_error';
     const hungMs = isAnswered ? 0 : this.#hungMs;
-    const wasRunning = this.isRunning;
     this.#state = 'ended';
     clearInterval(this.#commentTimer);
     this.#attempt?.abort();
@@ -298,7 +297,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       failures: this.failures.last,
       waits: context.driver.causes.take(this.spec.id),
       ...this.#times.figures(this.#dispatch),
-      wasRunning,
       hungMs,
       usage,
     };

@@ -43,6 +43,7 @@ export class CallTimes {
       ttftMs: this.#beganAt === undefined ? undefined : this.#beganAt - this.#arrivedAt,
       serviceMs: this.#dispatchedAt === undefined ? undefined : (this.#waitsSince ?? now) - this.#dispatchedAt,
       durationMs: now - this.#arrivedAt,
+      wasRunning: this.#waitsSince === undefined,
     };
   }
 }
