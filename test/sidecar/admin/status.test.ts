@@ -89,7 +89,7 @@ it('names engines out of service, the worst first, and what helps those that are
 
 it('tells from 1 % on how many calls clients gave up', () => {
   const told = (waiting: number, running: number) => statusWith({ totals: { calls: 197, left: { waiting, running } } }).text; // prettier-ignore
-  expect(told(2, 0)).toBe('1 engine up. Clients gave up 2 calls in the last 5 min: 2 that waited, 0 that ran. 7 calls run, none waits.'); // prettier-ignore
+  expect(told(2, 0)).toBe('1 engine up. 7 calls run, none waits. Clients gave up 2 calls in the last 5 min: 2 that waited, 0 that ran.'); // prettier-ignore
   expect([told(0, 1), told(1, 1)].map((text) => text.includes('gave up'))).toEqual([false, true]);
 });
 
