@@ -76,9 +76,9 @@ export function fitTraffic(
 function rowsOf(calls: readonly Served[], nowMs: number) {
   const phases = calls.map((call) => phasesOf(call, nowMs));
   const prefill = (amountOf: (phases: Phases) => number) =>
-    new Integral(phases.map((each) => ({ fromMs: each.dispatchedMs, toMs: each.fromMs, amount: amountOf(each) })));
+    integralOf(phases.map((each) => ({ fromMs: each.dispatchedMs, toMs: each.fromMs, amount: amountOf(each) })));
   const decode = (rateOf: (phases: Phases) => number) =>
-    new Integral(phases.map((each) => ({ ...each, amount: (each.toMs - each.fromMs) * rateOf(each) })));
+    integralOf(phases.map((each) => ({ ...each, amount: (each.toMs - each.fromMs) * rateOf(each) })));
   const prompts = prefill(() => 1);
   const prompt = prefill(({ computed }) => computed);
   const pairs = prefill(({ computed, promptTokens }) => computed * (promptTokens - computed / 2));
@@ -87,7 +87,7 @@ function rowsOf(calls: readonly Served[], nowMs: number) {
   return calls.flatMap(({ dispatchedMs, endedMs, outputTokens }) => {
     const ms = endedMs - dispatchedMs;
     if (!(ms > 0)) return [];
-    const within = (each: Integral) => each.between(dispatchedMs, endedMs);
+    const within = (each: Until) => each(endedMs) - each(dispatchedMs);
     const steps = outputTokens + HALF;
     const means = [batch, context].map((each) => (steps / ms) * within(each));
     const terms = [steps, ...means, within(prompt), within(pairs), -within(prompts), 1];
@@ -133,47 +133,39 @@ const quantile = (values: readonly number[], share: number): number =>
 /** Least length of a span: nothing is seen in no time, but its part of a longer span counts. */
 const MS_MIN = 1e-3;
 
-class Integral {
-  readonly #times: Float64Array;
-  /** Up to each time, and the rate from then on. */
-  readonly #sums: Float64Array;
-  readonly #rates: Float64Array;
+type Until = (ms: number) => number;
 
-  constructor(spreads: readonly Readonly<Record<'fromMs' | 'toMs' | 'amount', number>>[]) {
-    const changes = spreads.flatMap(({ fromMs, toMs, amount }) => {
-      const endMs = Math.max(toMs, fromMs + MS_MIN);
-      const rate = amount / (endMs - fromMs);
-      return [
-        { atMs: fromMs, rate },
-        { atMs: endMs, rate: -rate },
-      ];
-    });
-    changes.sort((a, b) => a.atMs - b.atMs);
-    this.#times = Float64Array.from(changes, ({ atMs }) => atMs);
-    this.#sums = new Float64Array(changes.length);
-    this.#rates = new Float64Array(changes.length);
-    let [sum, rate, beforeMs] = [0, 0, changes[0]?.atMs ?? 0];
-    changes.forEach((change, at) => {
-      sum += rate * (change.atMs - beforeMs);
-      rate += change.rate;
-      beforeMs = change.atMs;
-      this.#sums[at] = sum;
-      this.#rates[at] = rate;
-    });
-  }
-
-  between(fromMs: number, toMs: number): number {
-    return this.#until(toMs) - this.#until(fromMs);
-  }
-
-  #until(ms: number): number {
-    let [low, high] = [0, this.#times.length];
+/** The integral of the rates at which amounts spread evenly, up to each time. */
+function integralOf(spreads: readonly Readonly<Record<'fromMs' | 'toMs' | 'amount', number>>[]): Until {
+  const changes = spreads.flatMap(({ fromMs, toMs, amount }) => {
+    const endMs = Math.max(toMs, fromMs + MS_MIN);
+    const rate = amount / (endMs - fromMs);
+    return [
+      { atMs: fromMs, rate },
+      { atMs: endMs, rate: -rate },
+    ];
+  });
+  changes.sort((a, b) => a.atMs - b.atMs);
+  const times = Float64Array.from(changes, ({ atMs }) => atMs);
+  // Up to each time, and the rate from then on.
+  const sums = new Float64Array(changes.length);
+  const rates = new Float64Array(changes.length);
+  let [sum, rate, beforeMs] = [0, 0, changes[0]?.atMs ?? 0];
+  changes.forEach((change, at) => {
+    sum += rate * (change.atMs - beforeMs);
+    rate += change.rate;
+    beforeMs = change.atMs;
+    sums[at] = sum;
+    rates[at] = rate;
+  });
+  return (ms) => {
+    let [low, high] = [0, times.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#times[middle] ?? Infinity) <= ms) low = middle + 1;
+      if ((times[middle] ?? Infinity) <= ms) low = middle + 1;
       else high = middle;
     }
     const at = low - 1;
-    return at < 0 ? 0 : (this.#sums[at] ?? 0) + (this.#rates[at] ?? 0) * (ms - (this.#times[at] ?? 0));
-  }
+    return at < 0 ? 0 : (sums[at] ?? 0) + (rates[at] ?? 0) * (ms - (times[at] ?? 0));
+  };
 }

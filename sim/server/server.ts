@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
 import type { Api, Terms } from '../apis/api.js';
 import { chat } from '../apis/chat.js';
 import { completions } from '../apis/completions.js';
@@ -12,7 +13,7 @@ import type { Settings } from '../options.js';
 import { parseObject, readText, Outlet } from './outlet.js';
 import { Call, type CallHost } from './call.js';
 import { FaultPlan, NO_FAULT } from './faults.js';
-import { EngineMetrics, sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
+import { metricsOf, sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
 import { Runner, type Job } from './runner.js';
 import { embeddings, tokenize } from './utilities.js';
 
@@ -39,7 +40,7 @@ export class EngineServer implements CallHost {
   readonly runner: Runner;
   readonly #engine: Engine<Job>;
   readonly #models: readonly string[];
-  readonly #metrics: EngineMetrics;
+  readonly #metrics: Registry;
   readonly faults: FaultPlan;
   readonly #stored = new LRUCache<string, Call>({ max: STORED_MAX });
   readonly #stats: StatsBook;
@@ -54,7 +55,7 @@ export class EngineServer implements CallHost {
     this.#models = settings.models ?? [preset.model];
     this.#engine = new Engine<Job>({ preset, blockSize, host });
     this.runner = new Runner(this.#engine, settings.speed);
-    this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
+    this.#metrics = metricsOf(this.#engine, settings, this.#models[0] ?? preset.model);
     this.faults = new FaultPlan(settings.faults);
     this.#stats = new StatsBook(settings.recordsMax);
     this.#generating = new Map([
@@ -107,14 +108,13 @@ export class EngineServer implements CallHost {
       (read: (body: JsonObject) => object): Handler =>
       ({ outlet, body }) =>
         outlet.json(200, read(body));
-    const { registry } = this.#metrics;
     const health: Handler = ({ response }) => {
       response.writeHead(this.faults.healthy ? 200 : 503).end();
     };
     const routes: [string, Handler][] = [
       ['GET /health', health],
       ['GET /version', json(() => ({ version: VERSION }))],
-      ['GET /metrics', async ({ outlet }) => outlet.text(registry.contentType, await registry.metrics())],
+      ['GET /metrics', async ({ outlet }) => outlet.text(this.#metrics.contentType, await this.#metrics.metrics())],
       ['GET /v1/models', json(() => this.#modelList())],
       ['POST /tokenize', json((body) => tokenize(body, this.#engine.maxModelLen))],
       ['POST /v1/messages/count_tokens', json((body) => ({ input_tokens: readMessagesPrompt(body).ids.length }))],

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
-import type { HostTier } from '../engine/host-tier.js';
 import type { Settings } from '../options.js';
 
 /** A record being written. */
@@ -67,41 +66,16 @@ export function sequenceRecord(sequence: Sequence) {
 
 export type SequenceRecord = Readonly<ReturnType<typeof sequenceRecord>>;
 
-/**
- * `/metrics` under vLLM's names and labels, so that scrapers of a real server can read this one.
- */
-export class EngineMetrics {
-  readonly registry = new Registry();
-
-  constructor(
-    engine: Engine,
-    private readonly settings: Settings,
-    model: string,
-  ) {
-    const { totals } = engine;
-    this.registry.setDefaultLabels({ engine: '0', model_name: model });
-    this.#metric('num_requests_running', 'Requests in the batch.', () => engine.running);
-    this.#metric('num_requests_waiting', 'Requests waiting to be scheduled.', () => engine.waiting);
-    this.#metric(
-      'kv_cache_usage_perc',
-      'Share of KV blocks in use, 1 being all.',
-      () => 1 - engine.kv.free / engine.kv.size,
-    );
-    this.#metric('prefix_cache_queries_total', 'Tokens looked up in the prefix cache.', () => totals.queriedTokens);
-    this.#metric('prefix_cache_hits_total', 'Tokens found in the prefix cache.', () => totals.hitTokens);
-    this.#metric('num_preemptions_total', 'Preemptions.', () => totals.preemptions);
-    this.#metric('prompt_tokens_total', 'Prefill tokens processed.', () => totals.promptTokens);
-    this.#metric('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
-    this.#cacheConfig(engine);
-    if (engine.host !== undefined) this.#hostTier(engine.host);
-  }
-
+/** `/metrics` under vLLM's names and labels, so that scrapers of a real server can read this one. */
+export function metricsOf(engine: Engine, { tier, preset, blockSize }: Settings, model: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ engine: '0', model_name: model });
   /** A counter's name ends in `_total`. */
-  #metric(name: string, help: string, read: () => number): void {
+  const metric = (name: string, help: string, read: () => number): void => {
     const terms = {
       name: `vllm:${name}`,
       help,
-      registers: [this.registry],
+      registers: [registry],
       collect(this: Counter | Gauge) {
         this.reset();
         this.inc(read());
@@ -109,35 +83,40 @@ export class EngineMetrics {
     };
     const Metric = name.endsWith('_total') ? Counter : Gauge;
     new Metric(terms);
+  };
+  const { totals, kv, host } = engine;
+  metric('num_requests_running', 'Requests in the batch.', () => engine.running);
+  metric('num_requests_waiting', 'Requests waiting to be scheduled.', () => engine.waiting);
+  metric('kv_cache_usage_perc', 'Share of KV blocks in use, 1 being all.', () => 1 - kv.free / kv.size);
+  metric('prefix_cache_queries_total', 'Tokens looked up in the prefix cache.', () => totals.queriedTokens);
+  metric('prefix_cache_hits_total', 'Tokens found in the prefix cache.', () => totals.hitTokens);
+  metric('num_preemptions_total', 'Preemptions.', () => totals.preemptions);
+  metric('prompt_tokens_total', 'Prefill tokens processed.', () => totals.promptTokens);
+  metric('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
+  if (host !== undefined) {
+    // As vLLM's own offloading reports it; bytes of the imitated machine.
+    const bytes = preset.kvBytesPerToken;
+    metric(
+      'external_prefix_cache_queries_total',
+      'Tokens looked up in the host tier.',
+      () => host.totals.queriedTokens,
+    );
+    metric('external_prefix_cache_hits_total', 'Tokens found in the host tier.', () => host.totals.hitTokens);
+    metric('kv_offload_load_bytes_total', 'Bytes loaded.', () => host.totals.loadedTokens * bytes);
+    metric('kv_offload_store_bytes_total', 'Bytes stored.', () => host.totals.storedTokens * bytes);
   }
-
-  /** As vLLM's own offloading reports it; bytes of the imitated machine. */
-  #hostTier({ totals }: HostTier): void {
-    const { kvBytesPerToken } = this.settings.preset;
-    this.#metric('external_prefix_cache_queries_total', 'Tokens looked up in the host tier.', () => totals.queriedTokens); // prettier-ignore
-    this.#metric('external_prefix_cache_hits_total', 'Tokens found in the host tier.', () => totals.hitTokens);
-    this.#metric('kv_offload_load_bytes_total', 'Bytes loaded.', () => totals.loadedTokens * kvBytesPerToken);
-    this.#metric('kv_offload_store_bytes_total', 'Bytes stored.', () => totals.storedTokens * kvBytesPerToken);
-  }
-
-  #cacheConfig(engine: Engine): void {
-    const { tier, preset } = this.settings;
-    const labels = {
-      block_size: String(this.settings.blockSize),
-      cache_dtype: 'auto',
-      enable_prefix_caching: 'True',
-      // vLLM counts its null block, which holds no tokens, among the blocks.
-      num_gpu_blocks: String(engine.kv.size + 1),
-      kv_cache_size_tokens: String(engine.kv.size * this.settings.blockSize),
-      // In GiB.
-      kv_offloading_size: tier === undefined ? 'None' : String((tier.tokens * preset.kvBytesPerToken) / 2 ** 30),
-    };
-    const info = new Gauge({
-      name: 'vllm:cache_config_info',
-      help: 'Information of the LLMEngine CacheConfig',
-      labelNames: Object.keys(labels),
-      registers: [this.registry],
-    });
-    info.set(labels, 1);
-  }
+  const labels = {
+    block_size: String(blockSize),
+    cache_dtype: 'auto',
+    enable_prefix_caching: 'True',
+    // vLLM counts its null block, which holds no tokens, among the blocks.
+    num_gpu_blocks: String(kv.size + 1),
+    kv_cache_size_tokens: String(kv.size * blockSize),
+    // In GiB.
+    kv_offloading_size: tier === undefined ? 'None' : String((tier.tokens * preset.kvBytesPerToken) / 2 ** 30),
+  };
+  const help = 'Information of the LLMEngine CacheConfig';
+  const info = { name: 'vllm:cache_config_info', help, labelNames: Object.keys(labels), registers: [registry] };
+  new Gauge(info).set(labels, 1);
+  return registry;
 }

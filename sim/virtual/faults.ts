@@ -59,7 +59,7 @@ export class Faults {
     const { busy, broken, refusals } = this.conditions;
     if (broken !== undefined && this.draws.ofCall('broken', job, job.dispatches) < broken.share)
       return { type: 'broken' };
-    if (busy !== undefined && this.#burstsOf(engine, busy).contain(nowMs)) return { type: 'busy', restMs: busy.restMs };
+    if (busy !== undefined && this.#burstsOf(engine, busy)(nowMs)) return { type: 'busy', restMs: busy.restMs };
     if (job.askedTokens >= this.contextTokensMax) return { type: 'refused', outcome: 'too_long' };
     if (refusals !== undefined && this.draws.ofCall('refused', job, job.requests) < refusals.share)
       return { type: 'refused', outcome: 'client_error' };
@@ -75,34 +75,24 @@ export class Faults {
   #burstsOf(engine: number, { share, burstMs }: NonNullable<Conditions['busy']>): Bursts {
     let bursts = this.#bursts.get(engine);
     if (bursts === undefined)
-      this.#bursts.set(engine, (bursts = new Bursts(this.draws.ofEngine('busy', engine), share, burstMs)));
+      this.#bursts.set(engine, (bursts = burstsOf(this.draws.ofEngine('busy', engine), share, burstMs)));
     return bursts;
   }
 }
 
-/** Random intervals, queried in ascending order of time. */
-class Bursts {
-  readonly #pauseMs: number;
-  #fromMs: number;
-  #toMs: number;
+type Bursts = (nowMs: number) => boolean;
 
-  /** @param share share of all time that lies in bursts */
-  constructor(
-    private readonly dice: Dice,
-    share: number,
-    private readonly burstMs: number,
-  ) {
-    this.#pauseMs = share > 0 ? (burstMs * (1 - share)) / share : Infinity;
-    this.#fromMs = this.#toMs = 0;
-  }
-
-  contain(nowMs: number): boolean {
-    while (this.#toMs <= nowMs) {
-      this.#fromMs = this.#toMs + exponential(this.dice.share(), this.#pauseMs);
-      this.#toMs = this.#fromMs + exponential(this.dice.share(), this.burstMs);
+/** Whether a time, asked for in ascending order, lies in one of random intervals. @param share share of all time that does */
+function burstsOf(dice: Dice, share: number, burstMs: number): Bursts {
+  const pauseMs = share > 0 ? (burstMs * (1 - share)) / share : Infinity;
+  let [fromMs, toMs] = [0, 0];
+  return (nowMs) => {
+    while (toMs <= nowMs) {
+      fromMs = toMs + exponential(dice.share(), pauseMs);
+      toMs = fromMs + exponential(dice.share(), burstMs);
     }
-    return this.#fromMs <= nowMs;
-  }
+    return fromMs <= nowMs;
+  };
 }
 
 /** Backoff of the OpenAI SDKs: doubled each time, less a random share of up to a quarter. */
