@@ -1,6 +1,6 @@
 import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { loadOf } from './overload.js';
-import { axesOf, groupsOf, type Plan } from './plan.js';
+import { axesOf, groupsOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
@@ -40,7 +40,7 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
   const runs = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
   const ratios = ratiosOf(runs, pair);
   const calm = calmOf(plan, runs, pair);
-  const calmChange = calm && { of: `${calm.seeds.length} of ${plan.seeds.length} seeds`, ...changeOf(plan, calm.runs, pair, ratiosOf(calm.runs, pair)) }; // prettier-ignore
+  const calmChange = calm && { worn: calm.worn === 0 ? undefined : `${settingOf(plan, pair.first)} is overloaded in ${calm.worn} of ${plan.seeds.length} seeds`, of: `${calm.seeds.length} of ${plan.seeds.length} seeds`, ...changeOf(plan, calm.runs, pair, ratiosOf(calm.runs, pair)) }; // prettier-ignore
   return { runs, ratios, change: { ...changeOf(plan, runs, pair, ratios), calm: calmChange } };
 }
 
@@ -49,7 +49,7 @@ function calmOf(plan: Plan, runs: readonly RunReport[], pair: Comparison) {
   const [one, other] = [loadOf(plan, runs, pair.first), loadOf(plan, runs, pair.other)];
   const seeds = [...one.sustained].filter((seed) => other.sustained.has(seed));
   if (one.overloaded.size + other.overloaded.size === 0 || seeds.length < 2) return undefined;
-  return { seeds, runs: runs.filter(({ seed }) => seeds.includes(seed)) };
+  return { seeds, worn: one.overloaded.size, runs: runs.filter(({ seed }) => seeds.includes(seed)) };
 }
 
 function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {

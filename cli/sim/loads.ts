@@ -70,22 +70,24 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   if (from === 0 && isSeveral && loads[0] !== 1) return `It may pay below ${loads[0]}, too${ENDED}`;
   if (plan.searched === 'concurrency' && from < 0 && verdicts.every((each) => !each.isOpen))
     return `Up to ${loads.at(-1)} at a time, nothing is better; ${more(plan)}`;
-  const open = from < 0 ? verdicts : isSeveral ? verdicts.slice(Math.max(0, from - 1), from) : [];
+  const open = from >= 0 && isSeveral ? verdicts.slice(Math.max(0, from - 1), from) : verdicts;
   const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
-  const whether = `to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}`;
+  const whether = `to tell whether ${from < 0 ? `anything is better than ${name}${where}` : isSeveral ? 'it pays below' : 'it is better elsewhere, too'}`; // prettier-ignore
   const steady = steadyOf(plan, runs);
   // Of programs a number at a time, few seeds tell a large difference.
   const isFirst = steady?.isLarge === true && plan.seeds.length === 1;
-  const least = isFirst ? SEEDS_FIRST : PAIRS_LAST;
-  const wanted = Math.max(0, ...open.map(({ enough }) => (enough === undefined ? 0 : isFirst ? least : Math.max(least, enough)))); // prettier-ignore
+  const enough = Math.max(0, ...open.map((each) => each.enough ?? 0));
+  // Near the most that a setting sustains, longer runs differ less, so that they need fewer seeds.
+  const longer = axis === 'rate' && 2 * plan.programs <= PROGRAMS_MAX ? Math.min(PROGRAMS_MAX, LONGER * plan.programs) : undefined; // prettier-ignore
+  const isUneven = longer !== undefined && enough > PAIRS_LAST;
+  const wanted = enough === 0 ? 0 : isFirst ? SEEDS_FIRST : isUneven ? PAIRS_LAST : Math.max(PAIRS_LAST, enough);
   const variants = plan.searched === undefined ? plan.variants.length : VALUES_MAX * choicesOf(plan);
   const count = Math.min(wanted, Math.floor(RUNS_MAX / variants));
-  const programs = isFirst ? undefined : steady?.programs;
+  const programs = isUneven ? longer : isFirst ? undefined : steady?.programs;
   if (!plan.isExact && count > plan.seeds.length)
     return `Too few seeds${programs === undefined ? '' : ' and programs'} ${whether}: ${again(plan, programs, count)}`;
-  // Near the most that a setting sustains, longer runs differ less.
-  if (open.some((each) => each.isOpen) && !plan.isExact && axis === 'rate' && 2 * plan.programs <= PROGRAMS_MAX)
-    return `Too few programs ${whether}: ${again(plan, Math.min(PROGRAMS_MAX, LONGER * plan.programs))}`;
+  if (open.some((each) => each.isOpen) && !plan.isExact && longer !== undefined)
+    return `Too few programs ${whether}: ${again(plan, longer)}`;
   if (steady === undefined || (steady.isLarge && from < 0)) return undefined;
   return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: ${again(plan, steady.programs)}`; // prettier-ignore
 }

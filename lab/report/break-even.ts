@@ -1,5 +1,5 @@
 import { type Cost, textsOf } from './headline.js';
-import type { PlaceVerdict } from './places.js';
+import { isMany, namesOf, type PlaceVerdict } from './places.js';
 
 /**
  * The one that is better in the most of these places, of several the one most often the fastest, and from which of them
@@ -26,7 +26,7 @@ export function breakEvenOf(
   if (choice === undefined) {
     const unsure = verdicts.filter(({ isOpen }) => isOpen).map(({ place }) => lowered(place));
     const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
-    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${loads === undefined && all > 1 ? ' in any of these' : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
+    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
     return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
@@ -37,8 +37,8 @@ export function breakEvenOf(
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(rest, choice)}` });
   const only = `for certain only with seeds that overload ${nameOf(0)}`;
   const isBurst = ({ bursts }: PlaceVerdict) => bursts?.includes(choice) === true;
-  const where = paying.length < all && paying.length <= NAMED_MAX ? `: ${paying.map((each) => `${lowered(each.place)}${isBurst(each) ? `, ${only}` : ''}`).join('; ')}` : ''; // prettier-ignore
-  if (loads === undefined || from >= verdicts.length) return say(`is better in ${paying.length === all ? 'each of these' : `${paying.length} of these ${all}`}${where}${where === '' && paying.every(isBurst) ? `, ${only}` : ''}`); // prettier-ignore
+  const isAlways = paying.every(isBurst);
+  if (loads === undefined || from >= verdicts.length) return say(`is better than ${nameOf(0)} in ${paying.length === all ? 'each' : paying.length} of these ${all}${isAlways ? `, ${only}` : ''}${listed(paying, (each) => (isBurst(each) && !isAlways ? `, ${only}` : ''))}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
   const isLast = from === verdicts.length - 1;
@@ -50,7 +50,8 @@ export function breakEvenOf(
   return say(`pays ${isLast ? `at ${last}` : upTo}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore
 }
 
-const NAMED_MAX = 3;
+/** The places, of few. */
+const listed = (some: readonly PlaceVerdict[], note: (one: PlaceVerdict) => string): string => (isMany(some) ? '' : `: ${some.map((each) => `${lowered(each.place)}${note(each)}`).join('; ')}`); // prettier-ignore
 const UNIT = / (a second|at a time)$/;
 
 /** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */

@@ -13,8 +13,8 @@ export interface Times {
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
-  /** In the repetitions that both sustain, such as `3 of 8 seeds`, if others overload one of them. */
-  readonly calm?: (Omit<Times, 'calm'> & { readonly of: string }) | undefined;
+  /** In the repetitions that both sustain, such as `3 of 8 seeds`, if others overload one of them; and how many the first, in words. */
+  readonly calm?: (Omit<Times, 'calm'> & { readonly of: string; readonly worn?: string | undefined }) | undefined;
 }
 
 /** A time that is worse, and by how many times. */
@@ -54,7 +54,9 @@ export function headline(change: Change, margin = MARGIN): string {
   const lost = failed.some((count) => count > 0) ? [`failed programs ${failed.map(number).join(' -> ')}`] : [];
   // Those that fail early make the others faster.
   const isWorse = Math.round(failed[1]) > Math.round(failed[0]);
-  const all = isWorse ? [...lost, ...parts] : [...parts, ...lost];
+  // A gain over a growing queue is read otherwise.
+  const worn = calmText(change) === '' ? '' : (change.calm?.worn ?? '');
+  const all = isWorse ? [...lost, worn, ...parts] : [worn, ...parts, ...lost];
   return `${name}: ${all.filter((part) => part !== '').join('; ')}.`;
 }
 

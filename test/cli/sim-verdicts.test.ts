@@ -166,7 +166,7 @@ it('first tokens are those of the seeds that both sustain, or one that a queue f
     return { program_seconds: spread(isFull ? 400 : 40), queue_grew: isFull, ttft_seconds: { ...spread(isFull ? 90 : 1), p99: isFull ? 300 : at === 1 ? 5 : 3 } }; // prettier-ignore
   });
   expect(recommend(plan, runs)!.sentence).toMatch(
-    /seeds that both sustain; first token p50 .*p99 1\.7x slower \(3 -> 5 s\) in the 17 of 28 seeds that both sustain/,
+    /^Take plas: pass-through is overloaded in 11 of 28 seeds; programs .* seeds that both sustain; first token p50 .*p99 1\.7x slower \(3 -> 5 s\) in the 17 of 28 seeds that both sustain/,
   );
 });
 
@@ -194,12 +194,14 @@ it('a gain is none where nothing sustains the load in most seeds', () => {
   expect(choice).toBe(0);
   const unsure = (run: RunReport, at: number) => ({ ...grown(run, at), ...(at === 2 && { program_seconds: { mean: run.seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] }) }); // prettier-ignore
   const { sentence: open } = outcome(table, unsure, SEEDS_8);
-  expect(open).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again/); // prettier-ignore
+  expect(open).toMatch(/^Too few seeds and programs to tell whether anything is better than pass-through at loads that can be sustained: run again/); // prettier-ignore
 });
 
 it('names the places where a setting is better, of few', () => {
   const { plan, runs } = madeUp({ engines: [1, 2, 4], policy: ['pass-through', 'plas'] }, {}, (at) => ({ program_seconds: spread(at === 3 ? 5 : 10) })); // prettier-ignore
-  expect(recommend(plan, runs)!.sentence).toContain('\nplas is better in 1 of these 3: on 2 engines.\n');
+  expect(recommend(plan, runs)!.sentence).toContain(
+    '\nplas is better than pass-through in 1 of these 3: on 2 engines.\n',
+  );
 });
 
 describe('an objective', () => {
@@ -245,7 +247,7 @@ describe('what runs leave open', () => {
 
   it('is answered by more seeds, never by a verdict for the first setting', () => {
     const { sentence, choice, rows } = outcome(FLAT, wide(0), SEEDS);
-    expect(sentence).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again with --seed 1\.\.49, about 16 times as long\.\n/); // prettier-ignore
+    expect(sentence).toMatch(/^Too few seeds and programs to tell whether anything is better than pass-through at loads that can be sustained: run again with --seed 1\.\.16 --programs 1200, about 21 times as long\.\n/); // prettier-ignore
     expect(rows[0]).toContain('plas about 49 seeds would tell');
     expect(choice).toBe(0);
     const even = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 16 } as RunReport['program_seconds'] } : {}; // prettier-ignore
@@ -273,7 +275,7 @@ describe('what runs leave open', () => {
 
   it('is answered by more seeds where a lower load may show a gain too', () => {
     const held = (run: RunReport, at: number) => ({ queue_grew: false, ...wide(4)(run, at) });
-    expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], held)).toMatch(/^plas pays at 0\.4 .* Too few seeds to tell whether it pays below: run again with --seed 1\.\.49, about 16 times as long\.$/); // prettier-ignore
+    expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], held)).toMatch(/^plas pays at 0\.4 .* Too few seeds and programs to tell whether it pays below: run again with --seed 1\.\.16 --programs 1200, about 21 times as long\.$/); // prettier-ignore
   });
 
   it('is answered by a search where the first setting sustains no load, or some setting each', () => {

@@ -51,8 +51,8 @@ it('names the highest price of each measure with its load, and a gain that is of
   const all = [at('At 1 a second', 6, 2, false), at('At 2 a second', 4, 5, false)];
   expect(breakEvenOf(all, nameOf, 2).sentence).toMatch(/; at 1 a second and at 2 a second for certain only with seeds that overload a\. /); // prettier-ignore
   const among = (isSooner: boolean) => breakEvenOf([at('Under x', 6, 2, isSooner), at('Under y', 4, 5, false)], nameOf).sentence; // prettier-ignore
-  expect(among(false)).toMatch(/^b is better in each of these, for certain only with seeds that overload a\. /);
-  expect(among(true)).toMatch(/^b is better in each of these\. /);
+  expect(among(false)).toMatch(/^b is better than a in each of these 2, for certain only with seeds that overload a: under x; under y\. /); // prettier-ignore
+  expect(among(true)).toMatch(/^b is better than a in each of these 2: under x; under y, for certain only with seeds that overload a\. /); // prettier-ignore
 });
 
 it('names a certain price before a larger one that may be chance', () => {
