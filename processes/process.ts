@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../sidecar/errors.js';
 
@@ -22,22 +21,12 @@ export interface Server {
 }
 
 /** A process that this one started, and that does not outlive it. */
-export interface Child {
-  /** NaN when it could not be started. */
-  readonly pid: number;
-  readonly stdout: Readable;
-  /** Resolves when it has ended and its output is read. Rejects when it could not be started. */
-  readonly ended: Promise<unknown>;
-  readonly stderr: () => string;
-  readonly signal: (name: NodeJS.Signals) => void;
-  /** Kills it, and waits until it has ended. */
-  readonly stop: () => Promise<void>;
-}
+export type Child = Readonly<ReturnType<typeof start>>;
 
 const binary = join(dirname(createRequire(import.meta.url).resolve('maitred/package.json')), 'dist/cli/main.js');
 
 /** Starts a command. Its stdout must be read. */
-export function start(command: string, args: readonly string[]): Child {
+export function start(command: string, args: readonly string[]) {
   // Settings of the user's own gateway must not affect this one.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MAITRED_')));
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
@@ -48,11 +37,14 @@ export function start(command: string, args: readonly string[]): Child {
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-STDERR_KEPT)));
   return {
+    /** NaN when it could not be started. */
     pid: child.pid ?? NaN,
     stdout: child.stdout,
+    /** Resolves when it has ended and its output is read. Rejects when it could not be started. */
     ended,
     stderr: () => stderr.trim(),
     signal,
+    /** Kills it, and waits until it has ended. */
     stop: async () => {
       kill();
       await ended;

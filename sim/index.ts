@@ -15,7 +15,6 @@
  * Programs come from `workloads/`; figures and reports are made in `lab/`.
  */
 import { readOptions, type EngineOptions } from './options.js';
-import type { EngineStats } from './server/stats.js';
 
 export { presetFileSchema } from './engine/preset-file.js';
 export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } from './engine/presets.js';
@@ -56,30 +55,23 @@ export { Source } from './virtual/source.js';
 export { runWorld } from './virtual/world.js';
 export type { EngineResult } from './virtual/replica.js';
 
-export interface EngineHandle {
-  /** Base URL, without `/v1`. */
-  readonly url: string;
-  /** Statistics so far. */
-  stats(): EngineStats;
-  /** Has the next calls go wrong, one fault each: see `server/faults.ts`. */
-  plan(...faults: readonly string[]): void;
-  /** Ends every call and connection; resolves when the port is free. */
-  close(): Promise<void>;
-}
+export type EngineHandle = Readonly<Awaited<ReturnType<typeof startEngine>>>;
 
 /**
  * Starts a stand-in engine. Rejects with a TypeError that names each bad option, or with the listener's error.
  */
-export async function startEngine(options: EngineOptions = {}): Promise<EngineHandle> {
+export async function startEngine(options: EngineOptions = {}) {
   const wanted = readOptions(options);
   // Loaded on demand, because each thread of a simulation would load it otherwise.
   const { EngineServer } = await import('./server/server.js');
   const server = new EngineServer(wanted);
-  const url = await server.listen();
   return {
-    url,
+    /** Without `/v1`. */
+    url: await server.listen(),
     stats: () => server.stats(),
-    plan: (...faults) => server.faults.update({ faults }),
+    /** Has the next calls go wrong, one fault each: see `server/faults.ts`. */
+    plan: (...faults: readonly string[]) => server.faults.update({ faults }),
+    /** Ends every call and connection; resolves when the port is free. */
     close: () => server.close(),
   };
 }

@@ -18,13 +18,7 @@ const TARGETS = ['direct', 'maitred', 'http-proxy', 'pass-through', 'parse-once'
 export type TargetName = (typeof TARGETS)[number];
 
 /** A proxy between the load and the engine, or `direct`. */
-export interface Proxy {
-  readonly name: TargetName;
-  readonly url: string;
-  /** Processor time used so far, of all its threads, user and system; undefined where there is no /proc, and for `direct`. */
-  cpuMs(): number | undefined;
-  rssBytes(): number | undefined;
-}
+export type Proxy = Readonly<ReturnType<typeof proxyOf>>;
 
 /** The processes of a bench: one mock engine, one load generator, and the proxies between them. */
 export class Stage {
@@ -110,9 +104,10 @@ export class Stage {
 
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
-const proxyOf = (name: TargetName, url: string, pid = NaN): Proxy => ({
+const proxyOf = (name: TargetName, url: string, pid = NaN) => ({
   name,
   url,
+  /** Processor time used so far, of all its threads, user and system; undefined where there is no /proc, and for `direct`. */
   cpuMs: () => cpuMsOf(pid),
   rssBytes: () => rssBytesOf(pid),
 });

@@ -25,15 +25,7 @@ export interface SeenCall {
   readonly usage: Usage | undefined;
 }
 
-/** The calls that ended in a window, those that wait or run at its end, and the engines. */
-export interface Seen {
-  readonly ended: readonly SeenCall[];
-  readonly open: readonly SeenCall[];
-  readonly engines: readonly EngineJoined[];
-  /** Time from which on all calls are known, under the present engines. */
-  readonly sinceMs: number;
-  readonly nowMs: number;
-}
+export type Seen = Readonly<ReturnType<SeenCalls['seen']>>;
 
 /** Latest time and most calls that an estimate covers. */
 export const LIMITS = { windowMs: 900_000, callsMax: 20_000 };
@@ -63,7 +55,8 @@ export class SeenCalls {
     this.#programs = new LRUCache({ max: programsMax });
   }
 
-  seen(nowMs: number): Seen {
+  /** The calls that ended in a window, those that wait or run at its end, and the engines. */
+  seen(nowMs: number) {
     const fromMs = nowMs - this.limits.windowMs;
     const late = this.#ended.findIndex(({ endedMs }) => endedMs >= fromMs);
     this.#drop(Math.max(late < 0 ? this.#ended.length : late, this.#ended.length - this.limits.callsMax));

@@ -14,14 +14,7 @@ export interface Slo {
   readonly limit: number;
 }
 
-export interface SloResult {
-  readonly expression: string;
-  /** Name of the target; null for the comparison of both. */
-  readonly target: string | null;
-  /** Null: nothing was measured, so the condition is not met. */
-  readonly value: number | null;
-  readonly met: boolean;
-}
+export type SloResult = Readonly<ReturnType<typeof resultOf>>;
 
 type Operator = keyof typeof OPERATORS;
 
@@ -77,12 +70,9 @@ export function judge(slo: Slo, reports: readonly TargetReport[], ab: AbReport |
   return reports.filter((_, index) => slo.target === undefined || slo.target === index).map((report) => resultOf(slo, report.name, report)); // prettier-ignore
 }
 
-/** @param source the document that has the number */
-export function resultOf(
-  { path, operator, limit, expression }: Slo,
-  target: string | null,
-  source: unknown,
-): SloResult {
+/** @param target its name; null for the comparison of both @param source the document that has the number */
+export function resultOf({ path, operator, limit, expression }: Slo, target: string | null, source: unknown) {
+  // Null: nothing was measured, so the condition is not met.
   const value = numberAt(source, path);
   return { expression, target, value, met: value !== null && OPERATORS[operator](value, limit) };
 }

@@ -2,12 +2,7 @@ import type { TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
-export interface HeldBody {
-  /** @throws GatewayError `bodies_full` */
-  add(bytes: number): void;
-  /** Releases all its bytes; a second call has no effect. */
-  release(): void;
-}
+export type HeldBody = Readonly<ReturnType<HeldBytes['open']>>;
 
 /** Bytes of all request bodies in memory: of calls that are being read, wait or run. */
 export class HeldBytes {
@@ -17,13 +12,16 @@ export class HeldBytes {
   constructor(private readonly config: () => Config) {}
 
   /** An account for one body, which grows as the bytes arrive. */
-  open(tenant: TenantId): HeldBody {
+  open(tenant: TenantId) {
     let held = 0;
+    /** @throws GatewayError `bodies_full` */
     const add = (bytes: number): void => {
       this.#add(tenant, bytes);
       held += bytes;
     };
-    return { add, release: () => add(-held) };
+    /** Releases all its bytes; a second call has no effect. */
+    const release = (): void => add(-held);
+    return { add, release };
   }
 
   /** With several tenants each may hold half, so that none locks the others out. */

@@ -28,13 +28,7 @@ export type Routes = Readonly<Record<string, Handlers>>;
 /** Hears that a request was refused before it became a call. @param cause present if the fault is ours */
 type Refused = (error: GatewayError, request: IncomingMessage | undefined, cause?: unknown) => void;
 
-export interface Listener {
-  /** `http://host:port`, as this machine reaches it. */
-  readonly url: string;
-  configure(config: Config): void;
-  /** Closes idle connections immediately, and others after their answers. Resolves when all are closed. */
-  close(): Promise<void>;
-}
+export type Listener = Readonly<Awaited<ReturnType<typeof listen>>>;
 
 /** Longer than the idle timeout of usual load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
@@ -56,7 +50,7 @@ export async function listen(
   { host, port }: { readonly host: string; readonly port: number },
   routes: Routes,
   refused: Refused,
-): Promise<Listener> {
+) {
   const slashes = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true };
   const router = findMyWay({ ...slashes, maxParamLength: PARAM_LENGTH_MAX });
   // One entry for all methods: a path's own handlers tell those that it lacks.
@@ -81,8 +75,10 @@ export async function listen(
   server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG });
   await once(server, 'listening');
   return {
+    /** `http://host:port`, as this machine reaches it. */
     url: urlAt(host, (server.address() as AddressInfo).port),
-    configure: (changed) => applyTimes(server, changed),
+    configure: (changed: Config) => applyTimes(server, changed),
+    /** Closes idle connections immediately, and others after their answers. Resolves when all are closed. */
     close: () => close(server, sockets),
   };
 }

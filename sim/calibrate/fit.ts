@@ -28,17 +28,8 @@ interface FittedTime {
   readonly isTold: boolean;
 }
 
-export interface RelativeErrors {
-  readonly median: number;
-  readonly worst: number;
-  readonly count: number;
-}
-
-export interface PresetFit {
-  readonly preset: Preset;
-  readonly times: Readonly<Record<TimeName, FittedTime>>;
-  readonly errors: RelativeErrors;
-}
+export type RelativeErrors = Readonly<ReturnType<typeof errorsOf>>;
+export type PresetFit = Readonly<ReturnType<typeof fitPreset>>;
 
 /** Least relative noise assumed of a measured time. */
 const NOISE = 0.03;
@@ -53,7 +44,7 @@ const OVERHEAD_MS = 0.01;
  * The preset under which the engine model reproduces the measured times, by least squares of log(predicted / measured).
  * The model's sizes, which times alone do not determine, and the limits are those of `base`.
  */
-export function fitPreset(base: Preset, groups: readonly Group[]): PresetFit {
+export function fitPreset(base: Preset, groups: readonly Group[]) {
   const timesOf = (logs: readonly number[]) =>
     Object.fromEntries(NAMES.map((name, i) => [name, Math.exp(logs[i] ?? 0)])) as Times;
   const residuals = (logs: readonly number[]) => {
@@ -71,12 +62,12 @@ export function fitPreset(base: Preset, groups: readonly Group[]): PresetFit {
   });
   return {
     preset,
-    times: Object.fromEntries(fitted) as Record<TimeName, FittedTime>,
+    times: Object.fromEntries(fitted) as Readonly<Record<TimeName, FittedTime>>,
     errors: errorsOf(preset, times.request, groups),
   };
 }
 
-export function errorsOf(preset: Preset, requestMs: number, groups: readonly Group[]): RelativeErrors {
+export function errorsOf(preset: Preset, requestMs: number, groups: readonly Group[]) {
   const sizes = ratios(preset, requestMs, groups)
     .map((ratio) => Math.abs(ratio - 1))
     .sort((a, b) => a - b);

@@ -34,7 +34,7 @@ class World {
   readonly #source: Source;
   readonly #calls: Calls;
   readonly #texts: Texts;
-  readonly #alone: Alone | undefined;
+  readonly #aloneMs: ReturnType<typeof aloneOn> | undefined;
   readonly #programOutcomes: Record<string, number> = {};
   readonly #callOutcomes: Record<string, number> = {};
   readonly #retries: Record<string, number> = {};
@@ -54,7 +54,7 @@ class World {
       },
     );
     this.#texts = new Texts(engine.blockSize, this.#calls.fleet.blocks + 1);
-    if (alone) this.#alone = new Alone(engine);
+    if (alone) this.#aloneMs = aloneOn(engine);
   }
 
   run() {
@@ -145,7 +145,7 @@ class World {
   #endProgram(played: Played): void {
     const { run, id } = played;
     const { nowMs } = this.#agenda;
-    const aloneMs = run.outcome === 'completed' ? (this.#alone?.completionMs(played) ?? NaN) : NaN;
+    const aloneMs = run.outcome === 'completed' ? (this.#aloneMs?.(played) ?? NaN) : NaN;
     this.#open -= 1;
     count(this.#programOutcomes, run.outcome);
     this.options.observer.programEnded(run.record(nowMs, aloneMs));
@@ -154,40 +154,36 @@ class World {
   }
 }
 
-/** Runs programs one by one on an engine of their own, each on an initially empty cache and with no other load. */
-class Alone {
-  readonly #agenda = new Agenda();
-  readonly #replica: Replica;
-  #nowMs = 0;
-
-  constructor(settings: EngineSettings) {
-    this.#replica = new Replica(0, settings, this.#agenda, {
-      started: () => undefined,
-      finished: ({ played, index }) => {
-        for (const next of played.run.completed(index, 0, 0)) this.#plan(played, next);
-      },
-    });
-  }
-
-  /** Time from the program's arrival to the end of its last call. The engine must accept all of its calls. */
-  completionMs(played: Played): number {
+/**
+ * Runs programs one by one on an engine of their own, each on an initially empty cache and with no other load.
+ * @returns tells the time from a program's arrival to the end of its last call; the engine must accept all of its calls
+ */
+function aloneOn(settings: EngineSettings): (played: Played) => number {
+  const agenda = new Agenda();
+  let nowMs = 0;
+  const replica = new Replica(0, settings, agenda, {
+    started: () => undefined,
+    finished: ({ played, index }) => {
+      for (const next of played.run.completed(index, 0, 0)) plan(played, next);
+    },
+  });
+  const plan = (played: Played, call: number): void => {
+    const job = new Job(played, call, replica.engine.maxModelLen);
+    const arrival = new Appointment(RANK.callArrives, () => replica.add(job, nowMs));
+    agenda.set(arrival, nowMs + job.call.gapMs);
+  };
+  return (played) => {
     const run = new ProgramRun(played.run.program, 0);
-    this.#nowMs = 0;
-    this.#replica.engine.reset();
+    nowMs = 0;
+    replica.engine.reset();
     const alone = { ...played, run };
-    for (const call of run.opening()) this.#plan(alone, call);
-    for (let next = this.#agenda.take(); next !== undefined; next = this.#agenda.take()) {
-      this.#nowMs = next.atMs;
+    for (const call of run.opening()) plan(alone, call);
+    for (let next = agenda.take(); next !== undefined; next = agenda.take()) {
+      nowMs = next.atMs;
       next.happen();
     }
-    return this.#nowMs;
-  }
-
-  #plan(played: Played, call: number): void {
-    const job = new Job(played, call, this.#replica.engine.maxModelLen);
-    const arrival = new Appointment(RANK.callArrives, () => this.#replica.add(job, this.#nowMs));
-    this.#agenda.set(arrival, this.#nowMs + job.call.gapMs);
-  }
+    return nowMs;
+  };
 }
 
 function count(counts: Record<string, number>, outcome: string): void {
