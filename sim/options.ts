@@ -38,12 +38,6 @@ const optionsSchema = z.strictObject({
     .max(100_000)
     .default([])
     .describe('Faults of the first calls, one each.'),
-  bodyBytesMax: z
-    .int()
-    .min(1)
-    .max(2 ** 31)
-    .default(2 ** 26)
-    .describe('Largest request body.'),
   recordsMax: z.int().min(0).max(1e6).default(1000).describe('Latest requests that stats() tells of.'),
   recordBodies: z.boolean().default(false).describe('Keep their bodies too.'),
   script: z

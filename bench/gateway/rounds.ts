@@ -45,12 +45,8 @@ export async function costOfRequests<T extends { readonly requests: number; read
   return { ...result, cpuMicros: (cpuMs * 1000) / result.requests, busy: cpuMs / tookMs };
 }
 
-/** A rate under full load, with the processor time of one item. */
-export interface RateSample {
-  readonly perSecond: number;
-  readonly cpuMicros: number;
-  readonly busy: number;
-}
+/** Of a rate under full load, with the processor time of one item. */
+export type RateKey = 'perSecond' | 'cpuMicros' | 'busy';
 
 /** Medians of the samples, and medians of the rounds' ratios or differences to another contender. */
 export class Comparison<N extends string, K extends string> {
@@ -79,5 +75,5 @@ export class Comparison<N extends string, K extends string> {
 }
 
 /** Rate of a contender, marked where it had idle time. */
-export const rateText = <N extends string>(compared: Comparison<N, keyof RateSample>, name: N): string =>
+export const rateText = <N extends string>(compared: Comparison<N, RateKey>, name: N): string =>
   `${compared.middle(name, 'busy') < BUSY_MIN ? '~' : ''}${show(compared.middle(name, 'perSecond'))}`;

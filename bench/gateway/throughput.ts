@@ -1,6 +1,6 @@
 import { printTable, say, show } from '../numbers.js';
 import type { ThroughputJob } from './load.js';
-import { Comparison, costOfRequests, inRounds, rateText, type RateSample } from './rounds.js';
+import { Comparison, costOfRequests, inRounds, rateText, type RateKey } from './rounds.js';
 import { CONDITIONS, Stage, type Proxy, type TargetName } from './stage.js';
 
 const KB = 1024;
@@ -65,7 +65,7 @@ async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quic
     const cost = await costOfRequests(proxy, () => stage.throughput(job));
     return { ...cost, perSecond: cost.requests / cost.seconds };
   });
-  return new Comparison<TargetName, keyof RateSample>(samples);
+  return new Comparison<TargetName, RateKey>(samples);
 }
 
 const CPU_OF = ['http-proxy', 'pass-through', 'parse-once', 'maitred'] as const;

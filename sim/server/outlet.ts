@@ -141,14 +141,17 @@ export class Outlet {
   }
 }
 
+const BODY_BYTES_MAX = 2 ** 26;
+
 /** The whole body as text. @throws ApiError 413 above the limit; rejects when the client leaves. */
-export async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
+export async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   // Keeps an aborted read's request open, so that its refusal can still be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw new ApiError(413, `The body exceeds ${bytesMax} bytes.`, null, { connection: 'close' });
+    if (bytes > BODY_BYTES_MAX)
+      throw new ApiError(413, `The body exceeds ${BODY_BYTES_MAX} bytes.`, null, { connection: 'close' });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

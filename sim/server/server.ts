@@ -135,7 +135,7 @@ export class EngineServer implements CallHost {
     response.setHeader('x-sim-speed', this.settings.speed);
     try {
       const record = api && this.#stats.open(path, request.headers);
-      const text = await readText(request, this.settings.bodyBytesMax);
+      const text = await readText(request);
       if (record !== undefined && this.settings.recordBodies) record.body = text;
       outlet = new Outlet(response, this.faults.next(request.headers['x-sim-fault'], api !== undefined));
       const slowMs = outlet.fault.get('slow');

@@ -89,10 +89,10 @@ describe('bad requests', () => {
   });
 
   it('too large a body is 413, a missing key 401, a full queue 503', async () => {
-    const sim = await engine({ bodyBytesMax: 1000, apiKey: 'secret', slots: 1, maxQueued: 1, speed: 1 });
+    const sim = await engine({ apiKey: 'secret', slots: 1, maxQueued: 1, speed: 1 });
     const auth = { authorization: 'Bearer secret' };
     const status = async (body: object, at = path, headers: Record<string, string> = auth) => (await post(sim, at, body, headers)).status; // prettier-ignore
-    expect(await status({ messages: [{ role: 'user', content: 'x'.repeat(500_000) }] })).toBe(413);
+    expect(await status({ messages: [{ role: 'user', content: 'x'.repeat(2 ** 26) }] })).toBe(413);
     expect(await status({ messages: MESSAGES }, path, {})).toBe(401);
     const long = { input: 'x', max_output_tokens: 1000, ignore_eos: true, background: true };
     for (let call = 0; call < 2; call += 1) expect(await status(long, '/v1/responses')).toBe(200);
