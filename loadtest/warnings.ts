@@ -1,4 +1,4 @@
-import { number } from '../text/index.js';
+import { counted, number } from '../text/index.js';
 import type { LoadOptions } from './load.js';
 import type { GeneratorHealth } from './meter.js';
 import type { TargetFacts } from './preflight.js';
@@ -38,7 +38,7 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
   if (isTooMany)
     warnings.push('A target had 20,000 running programs, so no more were started: it cannot sustain this rate.'); // prettier-ignore
   if (programsTooLong > 0)
-    warnings.push(`${programsTooLong} programs were left out: they have calls longer than a target's context.`);
+    warnings.push(`Left out: ${counted(programsTooLong, 'program')} with calls longer than a target's context.`);
   for (const target of targets) warnings.push(...ofTarget(target, options));
   return warnings;
 }
@@ -69,5 +69,5 @@ export function speedWarning({ url, speed }: Pick<TargetFacts, 'url' | 'speed'>,
     return timeScale === 1 ? undefined : `${url} tells no speed of its engine: --speed ${timeScale} is right only for a maitred engine --speed ${timeScale}.`; // prettier-ignore
   if (speed === timeScale) return undefined;
   const off = speed > timeScale ? `${number(speed / timeScale)} times too fast` : `${number(timeScale / speed)} times too slow`; // prettier-ignore
-  return `The engine at ${url} has --speed ${speed}, this load --speed ${timeScale}: calls are ${off} beside arrivals and tools. Give both the same.`; // prettier-ignore
+  return `${url} has --speed ${speed}, this load --speed ${timeScale}: calls are ${off} beside arrivals and tools. Give both the same.`; // prettier-ignore
 }

@@ -1,6 +1,6 @@
 import { breakEvenOf } from '../../lab/index.js';
 import { isLossy, keepsUp, repeatText, runsOf, timeText, tooFewText } from '../../loadtest/report/index.js';
-import { isOpen, isOverloaded, isTold, type Played, rises } from './verdict.js';
+import { isOpen, isSustained, type Played, rises } from './verdict.js';
 
 const NONE = 'none of these loads';
 
@@ -10,17 +10,18 @@ const NONE = 'none of these loads';
  */
 export function conclusionOf(played: readonly Played[]): string[] {
   const rising = rises(played.map(({ load }) => load));
-  const counsel = counselOf(played, rising);
   const [{ load, document }] = played as readonly [Played];
-  const from = played.findIndex((one) => !isTold(one) || !one.document.targets.every(keepsUp) || one.document.slo.some(({ met }) => !met)); // prettier-ignore
+  const signs = document.targets.map((_, at) => played.map((one) => isSustained(one, at)));
+  const counsel = counselOf(played, rising, signs);
+  const from = played.findIndex((_, at) => signs.some((own) => own[at] !== true));
   const next = rising && counsel.length === 0 ? nextOf(played, from) : '';
   const isAsked = rising && (isOpen(load) || document.slo.length > 0) && (from !== 0 || counsel.length === 0);
-  const reachOf = (end: number) => {
+  const reaches = signs.map((own) => {
+    const end = own.findIndex((sign) => sign !== true);
     const upTo = played.at(Math.max(0, end) - 1)?.verdict.place.replace(/^At |^With /, 'up to ');
-    return end === 0 ? NONE : `${end === -1 ? 'all ' : counsel.length > 0 ? 'at least ' : ''}${upTo}`;
-  };
-  if (document.ab === null) return [...(isAsked ? [`Sustained: ${reachOf(from)}.${next}`] : []), ...counsel];
-  const reaches = document.targets.map((_, at) => reachOf(played.findIndex((one) => !isTold(one) || !one.document.targets.slice(at, at + 1).every(keepsUp)))); // prettier-ignore
+    return end === 0 ? NONE : `${end === -1 ? 'all ' : own[end] === undefined ? 'at least ' : ''}${upTo}`;
+  });
+  if (document.ab === null) return [...(isAsked ? [`Sustained: ${reaches[0]}.${next}`] : []), ...counsel];
   const told = new Set(reaches).size === 1 ? `${reaches[0]} by both` : reaches.map((reach, at) => `${document.targets[at]?.name} ${reach}`).join('; '); // prettier-ignore
   const isKnown = reaches.some((reach) => reach !== NONE);
   const sustained = rising && isOpen(load) && isKnown ? [`Sustained: ${told}.`] : [];
@@ -39,12 +40,16 @@ export function conclusionOf(played: readonly Played[]): string[] {
   return [`${sentence}${isOpenYet ? next : ''}`, ...sustained, ...counsel];
 }
 
-/** The number of programs that tells of every load; none: all is told. */
-function counselOf(played: readonly Played[], rising: boolean): string[] {
-  // Nothing is sustained above an overload.
-  const overload = rising ? played.findIndex(({ document }) => isOverloaded(document)) : -1;
-  const open = played.slice(0, overload === -1 ? undefined : overload).filter((one) => !isTold(one));
-  return open.length === 0 ? [] : [tooFewText(open.map(({ document }) => document))];
+/** The number of programs that tells of every load, or of the lowest, as what is too much there is so above; none: all is told. */
+function counselOf(
+  played: readonly Played[],
+  rising: boolean,
+  signs: readonly (readonly (boolean | undefined)[])[],
+): string[] {
+  // prettier-ignore
+  const isOpenAt = (own: (typeof signs)[number], at: number) => own[at] === undefined && !(rising && own.slice(0, at).includes(false)); // prettier-ignore
+  const open = played.filter((_, at) => signs.some((own) => isOpenAt(own, at)));
+  return open.length === 0 ? [] : [tooFewText(open.slice(0, rising ? 1 : undefined).map(({ document }) => document))];
 }
 
 /** Asks for the runs that would tell where two targets seem to differ. */

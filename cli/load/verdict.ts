@@ -1,5 +1,5 @@
 import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { isLossy, isSlowed, keepsUp, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js'; // prettier-ignore
+import { causesText, isLossy, keepsUp, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js'; // prettier-ignore
 import { number } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
@@ -52,9 +52,8 @@ function singleText(load: Load, document: LoadDocument, overload?: Load): string
   if (!isOpen(load)) return figuresOf(target);
   const isFew = programsToTell(document.targets) > 0;
   if (isFew && overload !== undefined) return `overloaded, as ${overload.value} a second is; ${ended}`;
-  const { arrivals_seconds: lasted, alone_seconds: alone, program_seconds: program } = target;
-  const one = isSlowed(target) ? `takes ${number(program.mean)} s under it` : `alone takes ${number(alone)} s`;
-  const short = moreToTell(target) === undefined ? '' : `: they arrived for ${number(lasted)} s, and one ${one}`;
+  const [lasted, more] = [target.arrivals_seconds ?? 0, moreToTell(target)];
+  const short = more === undefined ? '' : `: they arrived for ${number(lasted)} s, and ${number(more * lasted)} s would tell`; // prettier-ignore
   if (isFew) return `too few programs to tell${short}; ${figuresOf(target)}`;
   return `${keepsUp(target) ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
 }
@@ -65,12 +64,21 @@ function figuresOf(target: LoadDocument['targets'][number]): string {
   return [
     `programs ${number(program.mean)} s on average, ${tail} ${number(program[tail])}`,
     `first token p50 ${number(first.p50)} s, ${firstTail} ${number(first[firstTail])}`,
-    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(failed > 0 ? [`${failed} failed${causesText(target)}`] : []),
   ].join('; ');
 }
 
 export const isOverloaded = ({ targets }: Pick<LoadDocument, 'targets'>): boolean =>
   targets.every(({ queue_grew }) => queue_grew === true);
 export const isTold = ({ load, document }: Played): boolean => !isOpen(load) || programsToTell(document.targets) === 0;
+
+/** Whether a target keeps up with a load, and meets its objectives there; undefined: too few programs tell. */
+export function isSustained({ load, document }: Played, at: number): boolean | undefined {
+  const target = document.targets[at] as LoadDocument['targets'][number];
+  const isMissed = document.slo.some(({ met, target: own }) => !met && own === target.name);
+  if (target.queue_grew === true || isMissed) return false;
+  return isOpen(load) && programsToTell([target]) > 0 ? undefined : keepsUp(target);
+}
+
 export const rises = (loads: readonly Load[]): boolean => loads.length > 1 && loads.every(({ value = 0 }, at) => at === 0 || value > (loads[at - 1]?.value ?? 0)); // prettier-ignore
 export const isOpen = ({ options }: Load): boolean => options.arrivals.type === 'open';

@@ -26,7 +26,7 @@ export function breakEvenOf(
   if (choice === undefined) {
     const unsure = verdicts.filter(({ isOpen }) => isOpen).map(({ place }) => lowered(place));
     const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
-    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
+    const answer = unsure.length > 0 ? `These runs cannot tell whether ${verdicts.every(({ rows }) => rows.length === 1) ? nameOf(1) : 'anything'} is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
     return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;

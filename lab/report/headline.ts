@@ -5,7 +5,7 @@ import { ratioText, spanText } from './grid.js';
 /** Times under one setting or target against those under the first. */
 export interface Times {
   /** Of times: below 1 is sooner. */
-  readonly programs: Readonly<Record<'mean' | 'p50' | 'p99', Ratio>>;
+  readonly programs: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
   readonly firstToken: Readonly<Record<'p50' | 'p99', Ratio>>;
   /** Time over the tokens of a program's answers, where it is known. */
   readonly perToken?: Ratio;
@@ -81,7 +81,7 @@ function programsText(change: Change, margin: number): string {
   ];
   const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
   // Of one repetition, figures alone.
-  const others = isSingle(change) ? [] : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
+  const others = isSingle(change) ? tailOf(change) : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
   return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
 }
 
@@ -96,10 +96,14 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
 const TAIL_MIN = 100;
 export const tailName = (count: number): string => (count < TAIL_MIN ? 'slowest' : 'p99');
 
+const tailOf = ({ programs: { p99 }, counts }: Times): string[] =>
+  p99.ratio === null ? [] : [`${tailName(counts.programs)} ${ratio(p99.ratio)}`];
+
 /** The times of programs other than their mean that are certainly worse; where it is, too, those that are much worse. */
-function slowerOf({ programs: { mean, p50, p99 }, perToken, counts }: Times, margin: number): string[] {
+function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times, margin: number): string[] {
   const least = verdictOf(mean, margin) === 'later' ? FACTOR_MIN * (mean.ratio ?? 1) : 0;
-  const all = Object.entries({ p50, [tailName(counts.programs)]: p99, ...(perToken && { 'ms/token': perToken }) });
+  const tail = verdictOf(p99, margin) === 'later' ? { [tailName(counts.programs)]: p99 } : { p95 };
+  const all = Object.entries({ p50, ...tail, ...(perToken && { 'ms/token': perToken }) });
   return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
 }
 

@@ -17,7 +17,7 @@ import { Target } from './target.js';
 
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
-export { isLossy } from './pairs.js';
+export { causesText, isLossy } from './pairs.js';
 export {
   A_SECOND,
   figureGrid,

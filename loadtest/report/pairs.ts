@@ -99,7 +99,14 @@ export const isLossy = ({ programs, failed }: Pick<TargetReport, 'programs' | 'f
   failed > FAILED_SHARE_MAX * programs;
 
 /** Why what is left of a target's programs stands for nothing. */
-const lossOf = (target: TargetReport): string[] => (isLossy(target) ? [failedText(target, target.name)] : []);
+const lossOf = (target: TargetReport): string[] =>
+  isLossy(target) ? [`${failedText(target, target.name)}${causesText(target)}`] : [];
+
+/** Classes of a target's failed calls, the most frequent first, in brackets. */
+export function causesText({ errors }: TargetReport): string {
+  const seen = Object.entries(errors).filter(([, calls]) => calls > 0).sort((a, b) => b[1] - a[1]); // prettier-ignore
+  return seen.length === 0 ? '' : ` (${seen.map(([name]) => name).join(', ')})`;
+}
 
 export const failedText = ({ programs, failed, gone_after_seconds: gone }: TargetReport, where: string): string =>
   `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${typeof gone === 'number' ? `, which went away ${number(gone)} s after the beginning` : ''}`;

@@ -68,8 +68,8 @@ function outcomeOf(target: TargetReport): string[] {
 }
 
 /** The programs that ended before a stop tend to be the short ones. */
-const partialOf = ({ elapsed_seconds, programs_unfinished }: Summarized): string =>
-  `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones: let it finish.`;
+const partialOf = ({ elapsed_seconds, programs_unfinished, ab }: Summarized): string =>
+  `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones: let it finish.${ab === null ? '' : ' Ratios are of the programs that ended at both targets.'}`;
 
 function headOf({ targets }: Summarized): string[] {
   const names = leftAligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
@@ -136,9 +136,15 @@ export function adviceOf({ targets, settings, complete, ab, elapsed_seconds }: S
       : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';
     lines.push(`${found}: try ${more}.`);
   } else if (complete && ab?.runs === 1 && ab.program_seconds.mean.ratio !== null && !targets.some(isLossy))
-    lines.push(`Repeat it before you believe it:${repeatText(RUNS)}.`);
+    lines.push(`Repeat it before you believe it:${repeatText(RUNS)}${fullText(targets, Number(concurrency))}.`);
   return lines;
 }
+
+/** Programs for each one at a time, in fewer than which most of a run is its beginning and its end. */
+const FULL = 5;
+
+const fullText = (targets: Targets, concurrency: number): string =>
+  targets.some(({ programs }) => programs < FULL * concurrency) ? ` --programs ${FULL * concurrency}, as most of so few fill or empty the engines` : ''; // prettier-ignore
 
 /** @param complete whether the run was; the verdict on a stopped run covers only programs that had ended */
 function sloText(result: SloResult, several: boolean, complete: boolean): string {

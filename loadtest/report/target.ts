@@ -60,10 +60,17 @@ const FILLING_ON = 2;
 /** Programs of a run that would tell whether targets sustain a rate; 0: these do. */
 export function programsToTell(targets: readonly TargetReport[]): number {
   const open = targets.filter(({ queue_grew }) => queue_grew !== true);
-  const short = open.map((target) => ((moreToTell(target) ?? 0) * (isSlowed(target) ? FILLING_ON : AMPLE) * target.programs) / target.by_run.length); // prettier-ignore
+  const short = open.map((target) => (amplyMore(target) * target.programs) / target.by_run.length);
   const isFew = targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
   const most = 10 * Math.ceil(Math.max(0, ...short) / 10);
   return most === 0 && !isFew ? 0 : Math.max(KEEPS_UP_PROGRAMS_MIN, most);
+}
+
+function amplyMore(target: TargetReport): number {
+  const { arrivals_seconds, alone_seconds, slowdown } = target;
+  // An overload is told sooner than that engines are full.
+  const sooner = (slowdown.mean ?? 0) < CLEAR ? undefined : moreToTell({ arrivals_seconds, alone_seconds });
+  return sooner === undefined ? (moreToTell(target) ?? 0) * (isSlowed(target) ? FILLING_ON : AMPLE) : AMPLE * sooner;
 }
 
 /** Share of programs that may fail under a load that is sustained. */

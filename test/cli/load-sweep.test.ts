@@ -51,6 +51,7 @@ function documentOf({
       failed: at === 0 ? programs - completed : lost,
       queue_grew: grew[at] ?? false,
       cached_tokens: null,
+      errors: { http_503: programs - completed + lost, timeout: 0 },
     },
     ...{ programs_per_second: 1.5, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
     ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), seconds_per_token: spread(each) }, // prettier-ignore
@@ -132,21 +133,21 @@ describe('a sweep of one target', () => {
     expect(lines).toContain(`Sustained: ${told}`);
   });
 
-  it('gives one counsel, which suffices for every load of which nobody can tell', async () => {
+  it('gives counsel for the lowest load of which nobody can tell: it may tell of those above', async () => {
     const short = { seconds: [5], programs: 90, lasted: 8.6, runs: 3 };
     const { lines } = await printed({ seconds: [5], lasted: 21 }, short, { ...short, lasted: 6 }, { seconds: [5], programs: 60, slowdown: 2, lasted: 30, runs: 3 }); // prettier-ignore
     const told = 'programs 5 s on average, max 5; first token p50 5 s, max 5.';
     expect(lines.slice(2, 8)).toEqual([
       `At 1 a second: kept up; ${told}`,
-      `At 2 a second: too few programs to tell: they arrived for 8.6 s, and one alone takes 4 s; ${told}`,
-      `At 3 a second: too few programs to tell: they arrived for 6 s, and one alone takes 4 s; ${told}`,
-      `At 4 a second: too few programs to tell: they arrived for 30 s, and one takes 5 s under it; ${told}`,
+      `At 2 a second: too few programs to tell: they arrived for 8.6 s, and 20 s would tell; ${told}`,
+      `At 3 a second: too few programs to tell: they arrived for 6 s, and 20 s would tell; ${told}`,
+      `At 4 a second: too few programs to tell: they arrived for 30 s, and 40 s would tell; ${told}`,
       'Sustained: at least up to 1 a second.',
-      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: run again with --rate 2,3,4 --programs 130 --repeat 3: about 13 min.',
+      'Too few programs to tell whether 2 a second can be sustained: run again with --rate 2 --programs 90 --repeat 3: about 2 min.',
     ]);
     expect(lines.join('\n').match(/--programs/g)).toHaveLength(1);
-    // Obeyed: three runs of 130 programs arrive for 6 s * 390 / 90, above five times 4 s.
-    const obeyed = { seconds: [5], programs: 390, lasted: 26 };
+    // Obeyed: three runs of 90 programs arrive for 8.6 s * 270 / 90, above five times 4 s.
+    const obeyed = { seconds: [5], programs: 270, lasted: 25.8 };
     expect((await printed({ seconds: [5] }, obeyed)).lines).toContain('Sustained: all up to 2 a second. Try --rate 2..8.'); // prettier-ignore
   });
 
@@ -161,7 +162,7 @@ describe('a sweep of one target', () => {
     const { lines } = await printed({ seconds: [2] }, { seconds: [5], grew: [true] }, failing, few);
     expect(lines.slice(3, 7)).toEqual([
       'At 2 a second: overloaded, 1.5 a second ended.',
-      'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed.',
+      'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed (http_503).',
       'At 4 a second: overloaded, as 2 a second is; 1.5 a second ended.',
       'Sustained: up to 1 a second. Try --rate 1..2.',
     ]);
@@ -198,6 +199,16 @@ describe('a sweep of one target', () => {
 });
 
 describe('a sweep of two targets', () => {
+  it('asks nothing of a load that neither sustains, as it is too much for one and misses the objective of the other', async () => {
+    const short = { seconds: [9, 8], grew: [true, false], lasted: 6, runs: 3 };
+    const told = async (met?: boolean) => (await printed({ seconds: [2, 1], met: true }, { ...short, met })).lines.filter((line) => /^Sus|^Too/.test(line)); // prettier-ignore
+    expect(await told(false)).toEqual(['Sustained: up to 1 a second by both.']);
+    expect(await told()).toEqual([
+      'Sustained: A up to 1 a second; B at least up to 1 a second.',
+      'Too few programs to tell whether 2 a second can be sustained: run again with --rate 2 --programs 120 --repeat 3: about 2 min.',
+    ]);
+  });
+
   it('says of each under which loads it met an objective', async () => {
     const { lines } = await printed({ seconds: [2, 1], met: true }, { seconds: [9, 10], met: false });
     expect(lines.filter((line) => line.startsWith('SLO'))).toEqual([
@@ -209,8 +220,8 @@ describe('a sweep of two targets', () => {
   it('compares nothing where many programs failed, of either target, and explains brackets only where some are', async () => {
     const { lines } = await printed({ seconds: [2, 1], completed: 60 }, { seconds: [2, 1], lost: 80 });
     expect(lines.slice(2, 5)).toEqual([
-      'At 1 a second: not comparable: 20 of 80 programs failed at A.',
-      'At 2 a second: not comparable: 80 of 80 programs failed at B.',
+      'At 1 a second: not comparable: 20 of 80 programs failed at A (http_503).',
+      'At 2 a second: not comparable: 80 of 80 programs failed at B (http_503).',
       'Too many programs failed to tell which is better.',
     ]);
     expect(lines.join('\n')).not.toContain('In brackets');
@@ -234,18 +245,18 @@ describe('a sweep of two targets', () => {
       return lines.slice(2 + made.length, lines.indexOf('', 2));
     };
     expect(await last(once, once, over)).toEqual([
-      'These runs cannot tell whether anything is better than A.',
+      'These runs cannot tell whether B is better than A.',
       'Sustained: up to 2 a second by both.',
       'One run cannot tell which is better: run again with --rate 1,2 --repeat 3: about 10 min.',
     ]);
     const { lines } = await printed(once, { ...once, grew: [true] }, over);
     expect(lines.slice(2, 5)).toEqual([
-      'At 1 a second, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 0.50, slowest 3.00 (1 -> 3 s).',
-      'At 2 a second, where A is overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 0.50, slowest 3.00 (1 -> 3 s).',
-      'At 3 a second, where both are overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance); first token p50 0.50, slowest 3.00 (1 -> 3 s).',
+      'At 1 a second, B: programs 2.0x faster than A (0.50, one run: may be chance), slowest 0.50; first token p50 0.50, slowest 3.00 (1 -> 3 s).',
+      'At 2 a second, where A is overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance), slowest 0.50; first token p50 0.50, slowest 3.00 (1 -> 3 s).',
+      'At 3 a second, where both are overloaded, B: programs 2.0x faster than A (0.50, one run: may be chance), slowest 0.50; first token p50 0.50, slowest 3.00 (1 -> 3 s).',
     ]);
     expect(await last({ ...once, lasted: 6 }, over)).toEqual([
-      'These runs cannot tell whether anything is better than A.',
+      'These runs cannot tell whether B is better than A.',
       'Too few programs to tell whether 1 a second can be sustained: run again with --rate 1 --programs 340 --repeat 3: about 2 min.',
     ]);
     expect(await last(over, over)).toEqual([

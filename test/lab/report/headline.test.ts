@@ -6,7 +6,7 @@ const of = (ratio: number | null, low: number | null = ratio, high: number | nul
 const change = (given: Partial<Change> = {}): Change => ({
   name: 'plas',
   against: 'pass-through',
-  programs: { mean: of(0.4, 0.37, 0.43), p50: of(0.3), p99: of(0.5) },
+  programs: { mean: of(0.4, 0.37, 0.43), p50: of(0.3), p95: of(0.5), p99: of(0.5) },
   firstToken: { p50: of(1 / 2.1), p99: of(5.65) },
   firstTokenP99Seconds: [0.8, 4.52],
   counts: { programs: 600, calls: 5000 },
@@ -15,7 +15,7 @@ const change = (given: Partial<Change> = {}): Change => ({
   single: 'one seed',
   ...given,
 });
-const programs = (mean: Ratio, p99 = of(1), p50 = of(1)) => ({ programs: { mean, p50, p99 } });
+const programs = (mean: Ratio, p99 = of(1), p50 = of(1), p95 = p99) => ({ programs: { mean, p50, p95, p99 } });
 
 describe('the sentence of a comparison', () => {
   it('tells what got worse beside what got better, and why', () => {
@@ -31,6 +31,9 @@ describe('the sentence of a comparison', () => {
 
   it('knows the slow programs that pay for the others', () => {
     expect(headline(change(programs(of(0.9), of(1.3))))).toContain('(0.90, 0.90–0.90), p99 30 % slower;');
+    // Where chance hides the slowest.
+    const hidden = programs(of(1), of(1.3, 0.9, 1.9), of(1), of(1.1));
+    expect(headline(change(hidden))).toContain('(1.00, 1.00–1.00), p95 10 % slower;');
   });
 
   it('tells a tail that does not go the way of the mean, unless of few programs', () => {
@@ -74,9 +77,9 @@ describe('the sentence of a comparison', () => {
     [of(3, 2, 4), 'programs 3.0x slower than pass-through (3.00, 2.00–4.00)'],
     [
       of(0.4, null, null),
-      'programs 2.5x faster than pass-through (0.40, one seed: may be chance); first token p50 0.48, p99 5.65 (0.8 -> 4.52 s)',
+      'programs 2.5x faster than pass-through (0.40, one seed: may be chance), p99 1.00; first token p50 0.48, p99 5.65 (0.8 -> 4.52 s)',
     ],
-    [of(1, null, null), 'programs within 2 % of pass-through (1.00, one seed)'],
+    [of(1, null, null), 'programs within 2 % of pass-through (1.00, one seed), p99 1.00'],
     [of(null), 'no comparison with pass-through: no program completed in both'],
   ])('claims no more than the interval holds: %o', (mean, words) => {
     expect(headline(change(programs(mean)))).toMatch(`plas: ${words};`);

@@ -3,7 +3,7 @@ import { breakEvenOf, placeVerdict } from '../../../lab/index.js';
 
 const ratio = (value: number) => ({ ratio: value, low: value, high: value, pairs: 8 });
 const times = (mean: number, tail: number) => ({
-  programs: { mean: ratio(mean), p50: ratio(1), p99: ratio(1) },
+  programs: { mean: ratio(mean), p50: ratio(1), p95: ratio(1), p99: ratio(1) },
   // As simulations have it, which tell more of the first token than a sentence does.
   firstToken: { p50: ratio(1), p95: ratio(2), p99: ratio(tail) },
   firstTokenP99Seconds: [1, tail] as const,
@@ -39,7 +39,10 @@ it('marks factors that grow with the number of programs', () => {
 
 it('names the highest price of each measure with its load, and a gain that is of bursts alone', () => {
   const at = (place: string, tail: number, slowest: number, isSooner = true) => {
-    const own = { ...times(0.5, tail), programs: { mean: ratio(0.5), p50: ratio(1), p99: ratio(slowest) } };
+    const own = {
+      ...times(0.5, tail),
+      programs: { mean: ratio(0.5), p50: ratio(1), p95: ratio(1), p99: ratio(slowest) },
+    };
     const calm = { of: '3 of 8 seeds', ...of(own, ratio(isSooner ? 0.9 : 1)) };
     return placeVerdict(place, [tried('a', 1), { ...tried('b', 0.5), times: { ...own, calm } }], TERMS);
   };

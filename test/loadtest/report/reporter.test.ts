@@ -35,8 +35,18 @@ describe('the document', () => {
     const document = reporter.report(summary({ complete: false, programsUnfinished: 3 }));
     const { complete, targets, ab } = document;
     expect([complete, targets.map(({ programs }) => programs), ab?.pairs]).toEqual([false, [0, 0], 0]);
-    expect(summaryOf(document, 100)).toMatch(/^Partial: stopped after 60 s with 3 programs under way/);
+    expect(summaryOf(document, 100)).toMatch(/^Partial: stopped after 60 s with 3 programs under way.* Ratios are of the programs that ended at both/); // prettier-ignore
     expect(summaryOf(document, 100)).not.toContain('program, s');
+  });
+
+  it('warns of times that are shorter than alone, as their base is wrong', () => {
+    const warningsOf = (aloneMs: number) => {
+      const reporter = makeReporter(options());
+      reporter.programEnded(program({ endedMs: 1000, aloneMs }));
+      return reporter.report(summary()).warnings;
+    };
+    expect(warningsOf(1040)).toEqual([]);
+    expect(warningsOf(1100)).toEqual([expect.stringContaining('took 0.909 times as long as estimated alone')]);
   });
 
   it('says beside each objective that the run was stopped, and of a whole run nothing of the kind', () => {
@@ -149,9 +159,16 @@ describe('a queue that seems to grow', () => {
 });
 
 it('the advice on one run of two targets is to repeat it, unless it was cut', () => {
-  const reporter = makeReporter(options({ targets: BOTH, settings: { arrivals: 'closed', concurrency: 8 } }));
-  playRun(reporter, { programs: 20, targets: 2 });
+  const of = (concurrency: number) => {
+    const reporter = makeReporter(options({ targets: BOTH, settings: { arrivals: 'closed', concurrency } }));
+    playRun(reporter, { programs: 20, targets: 2 });
+    return reporter;
+  };
+  const reporter = of(4);
   expect(advice(reporter.report(summary()))).toEqual(['Repeat it before you believe it: --repeat 3.']);
+  expect(advice(of(5).report(summary()))).toEqual([
+    'Repeat it before you believe it: --repeat 3 --programs 25, as most of so few fill or empty the engines.',
+  ]);
   expect(advice(reporter.report(summary({ complete: false })))).toEqual([]);
 });
 
@@ -183,6 +200,12 @@ describe('advice on overload', () => {
       { rate_per_second: 1.6 },
       slowed,
       'Too few programs to tell whether 1.6 a second can be sustained: run again with --rate 1.6 --programs 260: about 3 min.',
+    ],
+    // It is so slowed that an overload would be told as soon as programs arrive for five times one's time alone.
+    [
+      { rate_per_second: 5 },
+      { ...slowed, arrivals_seconds: 20, slowdown: { mean: 7 }, program_seconds: { mean: 34 } },
+      'Too few programs to tell whether 5 a second can be sustained: run again with --rate 5 --programs 130: about 2 min.',
     ],
   ])('of %j', (settings, target, told) => {
     expect(
