@@ -38,12 +38,7 @@ interface Said {
   answer: Answer | undefined;
 }
 
-export interface Prompt {
-  readonly items: readonly string[];
-  readonly tools: readonly string[];
-  /** Intended length in tokens; NaN for recorded text. */
-  readonly promptTokens: number;
-}
+export type Prompt = Readonly<ReturnType<Conversations['prompt']>>;
 
 /** Stands in for a tool's missing result: an API requires one for every call. */
 const NO_RESULT = '(no output)';
@@ -69,9 +64,10 @@ export class Conversations {
   }
 
   /** The prompt of a call. Every call that it continues must have its answer. */
-  prompt(index: number): Prompt {
+  prompt(index: number) {
     const call = callAt(this.program, index);
     const last = call.messages === undefined ? this.#make(call, index) : this.#speak(call, call.messages);
+    /** Intended length in tokens; NaN for recorded text. */
     const promptTokens = call.messages === undefined ? Math.max(1, call.promptTokens) : NaN;
     this.#said[index] = { prompt: last, promptTokens, answer: undefined };
     const items: string[] = [];

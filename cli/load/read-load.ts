@@ -19,16 +19,7 @@ import type { LoadFlags } from './flags.js';
 
 type OneLoad = Omit<LoadFlags, 'rate' | 'concurrency'> & SourceFlags;
 
-export interface Load {
-  /** Such as `At 0.5 a second`; for loads that are several. */
-  readonly place: string;
-  /** Programs a second, or at a time; absent: neither is set. */
-  readonly value: number | undefined;
-  readonly title: string;
-  readonly source: ProgramSource;
-  readonly options: LoadOptions;
-  readonly report: ReporterOptions;
-}
+export type Load = Readonly<Awaited<ReturnType<typeof readLoads>>[0]>;
 
 /**
  * The loads that the flags describe, one after the other; ends the command if they are inconsistent.
@@ -43,25 +34,28 @@ export async function readLoads(command: Command, flags: LoadFlags, faults: Faul
   const source = await readSource(command, flags, 'words', faults);
   const { rate: rates = [], concurrency: counts = [] } = flags;
   const isSweep = rates.length + counts.length > 1;
-  const load = (one: Pick<Values, 'rate' | 'concurrency'>): Load => {
+  const load = (one: Pick<Values, 'rate' | 'concurrency'>) => {
     const own = { ...flags, rate: one.rate, concurrency: one.concurrency };
     const arrivals = readArrivals(command, own, source);
     const options = optionsOf(own, source, arrivals, apiKey);
+    const report: ReporterOptions = {
+      ...flags,
+      settings: settingsOf(own, source, arrivals, options.maxPrograms),
+      targets,
+      isClosed: arrivals.type === 'closed',
+      slos,
+      out: process.stdout,
+      err: process.stderr,
+    };
     return {
+      /** Such as `At 0.5 a second`; for loads that are several. */
       place: placeOf(one),
+      /** Programs a second, or at a time; undefined: neither is set. */
       value: one.rate ?? one.concurrency,
       title: titleOf(own, source, isSweep ? undefined : arrivals),
       source,
       options,
-      report: {
-        ...flags,
-        settings: settingsOf(own, source, arrivals, options.maxPrograms),
-        targets,
-        isClosed: arrivals.type === 'closed',
-        slos,
-        out: process.stdout,
-        err: process.stderr,
-      },
+      report,
     };
   };
   const [first = load({}), ...others] = [...rates.map((rate) => load({ rate })), ...counts.map((concurrency) => load({ concurrency }))]; // prettier-ignore
