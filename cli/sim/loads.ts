@@ -83,7 +83,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const wanted = enough === 0 ? 0 : isFirst ? SEEDS_FIRST : isUneven ? PAIRS_LAST : Math.max(PAIRS_LAST, enough);
   const variants = plan.searched === undefined ? plan.variants.length : VALUES_MAX * choicesOf(plan);
   const count = Math.min(wanted, Math.floor(RUNS_MAX / variants));
-  const programs = isUneven ? longer : isFirst ? undefined : steady?.programs;
+  const programs = isUneven ? longer : steady?.programs;
   if (!plan.isExact && count > plan.seeds.length)
     return `Too few seeds${programs === undefined ? '' : ' and programs'} ${whether}: ${again(plan, programs, count)}`;
   if (open.some((each) => each.isOpen) && !plan.isExact && longer !== undefined)

@@ -62,16 +62,13 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const against = settingOf(plan, 0);
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next]);
   if (choice === 0) {
-    const { slight, missed = [], isOpen: isUnsure, losses = [] } = verdicts[0] ?? {};
-    if (isUnsure) return told(0, [`These runs cannot tell whether anything is better than ${against}.`]);
-    if (missed.length > 0) return told(0, [`Keep ${against}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]); // prettier-ignore
-    const [lost] = losses;
-    const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    const why = slight !== undefined ? `the gain of ${slight} is too little for its price` : settings === 2 && lost !== undefined ? `${lost.name}${lost.text}` : `${is} significantly better by mean program time`; // prettier-ignore
-    const keep = `Keep ${against}: ${why}.`;
+    const { slight, missed = [] } = verdicts[0] ?? {};
+    const few = slight === undefined ? [] : [`Keep ${against}: the gain of ${slight} is too little for its price.`];
+    const misses = missed.length === 0 ? [] : [`Keep ${against}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]; // prettier-ignore
     const { axis, values } = loadsOf(plan);
     const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
-    return told(0, [keep, isOpen ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined]); // prettier-ignore
+    const higher = isOpen && verdicts[0]?.isOpen === false && misses.length === 0 ? [`A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}`] : []; // prettier-ignore
+    return told(0, [[...misses, ...few, sentence][0], ...higher]);
   }
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;

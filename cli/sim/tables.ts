@@ -86,7 +86,7 @@ function notesOf(plan: Plan, { ratios }: SimDocument, runs: readonly RunReport[]
       ? ['Failed programs: one of their calls ended without an answer, refused, broken or cancelled for good by its client. Ratios are over the programs that both settings completed, means over all that each did.'] // prettier-ignore
       : []),
     ...(ratios.length === 0 || isExact || !hasIntervals ? [] : [intervalText(seeds.length, 'seeds')]),
-    isSweep(plan) ? 'All figures, such as slowdowns and what engines did: --json.' : 'All figures: --json.',
+    'All figures: --json.',
   ];
 }
 

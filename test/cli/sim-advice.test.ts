@@ -38,22 +38,12 @@ describe('the advice of maitred sim', () => {
     expect(document.advice[0]).toBe('Most programs fail: pass-through; plas. Times are of those that completed.');
   });
 
-  it('says first that prompts are too long where some programs fail by that', async () => {
-    const { document } = await json('--workload', 'coding', '--programs', '20', '--rate', '0.1', '--kv-tokens', '20000', '--policy', 'plas'); // prettier-ignore
-    expect(document.advice[0]).toBe('Most programs fail: plas. Their prompts are longer than the KV cache of 20,000 tokens. Raise --kv-tokens. Times are of those that completed.'); // prettier-ignore
-  });
-
-  it('says so of fewer programs, too', async () => {
-    const { document } = await json('--workload', 'coding', '--programs', '20', '--rate', '0.1', '--kv-tokens', '50000', '--policy', 'plas'); // prettier-ignore
-    expect(document.advice[0]).toBe('Some programs fail, as prompts are longer than the KV cache of 50,000 tokens. Raise --kv-tokens.'); // prettier-ignore
-  });
-
-  it('names the model’s context where a larger cache would not help', async () => {
+  it('says first that prompts are too long, and what raises the limit', async () => {
+    const told = async (workload: string, tokens: string) => (await json('--workload', workload, '--programs', '20', '--rate', '0.1', '--kv-tokens', tokens, '--policy', 'plas')).document.advice[0]; // prettier-ignore
+    expect(await told('coding', '20000')).toBe('Most programs fail: plas. Their prompts are longer than the KV cache of 20,000 tokens. Raise --kv-tokens. Times are of those that completed.'); // prettier-ignore
+    expect(await told('coding', '50000')).toBe('Some programs fail, as prompts are longer than the KV cache of 50,000 tokens. Raise --kv-tokens.'); // prettier-ignore
     const file = fileOf('long.yaml', 'workloads:\n  long: { kind: agent, inputTokens: 200000, outputTokens: 5, contextTokensMax: 1000000 }\n'); // prettier-ignore
-    const { document } = await json('--workload', file, '--programs', '2', '--rate', '0.1', '--kv-tokens', '1000000', '--policy', 'plas'); // prettier-ignore
-    expect(document.advice[0]).toMatch(
-      /longer than the model’s context of 131,072 tokens\. Choose another --preset\.$/,
-    );
+    expect(await told(file, '1000000')).toMatch(/longer than the model’s context of 131,072 tokens\. Choose another --preset\.$/); // prettier-ignore
   });
 
   it('says that programs came for too short a time to tell whether a load is sustained, and which would', async () => {
