@@ -4,7 +4,7 @@ import { isChoice, SEARCHED, type Values, valuesText } from './axes.js';
 import { compare, type Ratios } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
 import { isUnloaded } from './overload.js';
-import { axesOf, choicesOf, isPossible, type Plan, settingOf, variantsAt } from './plan.js';
+import { axesOf, choicesOf, isPossible, type Plan, settingOf } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { enginesNext, enginesOf, objectivesOf, sustainedOf } from './sustained.js';
 import { type SimVerdict, verdictsOf } from './verdicts.js';
@@ -73,7 +73,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const { change } = compare(plan, runs, { first: 0, other: choice });
   const [verdict] = verdicts;
   const who = verdict?.rows.find(({ at }) => at === choice)?.price.find(({ kind }) => kind !== undefined)?.text;
-  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}`, equalsOf(plan, runs, choice), next]); // prettier-ignore
+  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}`, next]); // prettier-ignore
 }
 
 const ALL_SAME = 'All settings gave the same results: what differs never came into play.';
@@ -95,17 +95,6 @@ function samesOf({ variants, lists }: Plan, runs: readonly RunReport[]): string 
   return sames.length === 0
     ? undefined
     : `Equal in every run, as what differs never came into play: ${sames.join('; ')}.`;
-}
-
-/** The other settings of which no time is certainly another than under the chosen one: a sentence. */
-function equalsOf(plan: Plan, runs: readonly RunReport[], choice: number): string | undefined {
-  const isEqual = (other: number) => {
-    const { programs, firstToken } = compare(plan, runs, { first: choice, other }).change;
-    const times = [programs.mean, programs.p50, programs.p99, firstToken.p50, firstToken.p99];
-    return other !== choice && isPossible(plan.variants[other]) && !times.some((each) => ['sooner', 'later'].includes(verdictOf(each, plan.margin) ?? '')); // prettier-ignore
-  };
-  const equal = variantsAt(plan, 0).filter(isEqual).map((other) => settingOf(plan, other)); // prettier-ignore
-  return equal.length === 0 ? undefined : `It cannot be told apart from ${namesOf(equal)}.`;
 }
 
 /** The settings that vary, of one of them. */

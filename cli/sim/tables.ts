@@ -1,8 +1,8 @@
 import { type Column, type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
 import { counted, integer, percent } from '../../text/index.js';
-import { type Axis, type Value, valuesText } from './axes.js';
+import type { Axis, Value } from './axes.js';
 import type { SimDocument } from './document.js';
-import { axesOf, isSweep, labelsOf, type Plan, type Variant } from './plan.js';
+import { isSweep, labelsOf, type Plan, type Variant } from './plan.js';
 import { ratioLines } from './ratios.js';
 import type { RunReport } from './worker.js';
 
@@ -26,28 +26,20 @@ export function tablesOf(
   const [corner = '', ...labels] = labelsOf(plan, plan.variants.map((_, at) => at)); // prettier-ignore
   const rowsOf = (variants: readonly number[]) => variants.flatMap((at) => (ended[at]?.length ? [[labels[at] ?? '', ended[at]] as const] : [])); // prettier-ignore
   const kinds = isSweep(plan) ? gridLines(gridOf(corner, kindsOf(compared.flatMap((at) => ended[at] ?? [])), rowsOf(compared)), width) : []; // prettier-ignore
-  const told = [...document.advice, ...(document.recommendation === undefined ? [] : [document.recommendation])];
-  const ratios = ratioLines(plan, runs, width);
   const blocks = [
-    document.complete ? [] : [stoppedText(plan, all)],
-    told,
+    document.complete ? [] : ['Stopped: runs that had not ended are left out.'],
+    [...document.advice, ...(document.recommendation === undefined ? [] : [document.recommendation])],
     fragment,
-    ratios,
+    ratioLines(plan, runs, width),
     [titleOf(plan, document.complete)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rowsOf([...ended.keys()])), width),
     kinds,
-    notesOf(plan, document, runs, [...told, ...ratios]),
+    notesOf(plan, document, runs),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
-}
-
-function stoppedText({ variants, lists, programs }: Plan, runs: readonly RunReport[]): string {
-  const named = ({ variant, seed }: RunReport) => `${valuesText(variants[variant]?.values ?? {}, axesOf(lists))}, seed ${seed}`; // prettier-ignore
-  const cut = runs.filter((run) => !run.complete).map((run) => `${named(run)}: ${integer(run.programs)} of ${integer(programs)} programs`); // prettier-ignore
-  return `Stopped: runs that had not ended are left out${cut.length === 0 ? '' : ` (${cut.join('; ')})`}.`;
 }
 
 function titleOf({ source, programs, variants, lists, seeds, isExact }: Plan, isWhole: boolean): string {
@@ -74,18 +66,13 @@ function rangeText(seeds: readonly number[]): string {
   return isRange ? `${seeds[0]}..${seeds.at(-1)}` : seeds.join(', ');
 }
 
-/** A ratio's interval, in a sentence. */
-const INTERVAL = /\d–\d/;
-
 /** Meanings of the table’s words, and the figures that it leaves out. */
-function notesOf(plan: Plan, { ratios }: SimDocument, runs: readonly RunReport[], told: readonly string[]): string[] {
-  const { seeds, isExact } = plan;
-  const hasIntervals = seeds.length < 2 || told.some((line) => INTERVAL.test(line));
+function notesOf({ seeds, isExact }: Plan, { ratios }: SimDocument, runs: readonly RunReport[]): string[] {
   return [
     ...(runs.some(({ failed }) => failed > 0)
       ? ['Failed programs: one of their calls ended without an answer, refused, broken or cancelled for good by its client. Ratios are over the programs that both settings completed, means over all that each did.'] // prettier-ignore
       : []),
-    ...(ratios.length === 0 || isExact || !hasIntervals ? [] : [intervalText(seeds.length, 'seeds')]),
+    ...(ratios.length === 0 || isExact ? [] : [intervalText(seeds.length, 'seeds')]),
     'All figures: --json.',
   ];
 }

@@ -111,7 +111,7 @@ function chart(told: Told): Chart {
     description:
       'Mean of program time over output tokens against the rate at which programs arrive, a line for each policy. Lower is better.',
     x: { label: 'programs a second' },
-    y: { label: 'ms per token', log: true },
+    y: { label: 'ms per token' },
     series: NAMES.map((name) => ({
       name,
       points: swept.map((rate) => ({ x: rate, y: told.figure(name, rate, perToken('mean')) })),

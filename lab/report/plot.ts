@@ -27,12 +27,11 @@ export interface ChartText {
 export interface Axis {
   /** Includes the unit. */
   readonly label: string;
-  /** Values not above 0 are then left out. */
-  readonly log?: boolean;
 }
 
+/** Its vertical axis is logarithmic: values not above 0 are left out. */
 export interface LineChart extends ChartText {
-  readonly x: Pick<Axis, 'label'>;
+  readonly x: Axis;
   readonly y: Axis;
   readonly series: readonly Series[];
 }
@@ -85,6 +84,9 @@ const HEIGHT = 300;
 const MARGIN = { top: 26, right: 18, bottom: 42, left: 54 };
 const DASHES = ['', '6 3', '2 3'];
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;
+const TICKS = { ticks: 5, tickFormat: number };
+/** Only 1, 2 and 5 of each decade have room for labels. */
+const LOG_TICKS = { ticks: 8, tickFormat: (value: number) => (/^[125]/.test(value.toExponential()) ? number(value) : '') }; // prettier-ignore
 const STYLE = [
   paletteStyle('svg.chart'),
   'svg.chart{color:var(--text);font:12px system-ui,sans-serif;max-width:100%;height:auto;display:block}',
@@ -94,7 +96,7 @@ const STYLE = [
 export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<string> {
   const plot = await import('@observablehq/plot');
   const marks = series.flatMap(({ name, points }, index) => {
-    const data = points.map((point) => ({ ...point, y: y.log && !(Number(point.y) > 0) ? NaN : (point.y ?? NaN) })); // prettier-ignore
+    const data = points.map((point) => ({ ...point, y: Number(point.y) > 0 ? point.y : NaN }));
     const [stroke, dash] = strokeOf(index);
     return [
       plot.lineY(data, { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash }),
@@ -109,8 +111,8 @@ export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<s
   });
   const options = {
     x: { label: x.label },
-    y: { label: y.label, grid: true, nice: true, ...(y.log ? { type: 'log' as const } : { zero: true }) },
-    marks: [plot.axisY(ticksOf(y)), plot.axisX(ticksOf(x)), ...marks],
+    y: { label: y.label, grid: true, nice: true, type: 'log' as const },
+    marks: [plot.axisY(LOG_TICKS), plot.axisX(TICKS), ...marks],
   };
   return draw(plot, options, rest, linesOf(series));
 }
@@ -142,7 +144,7 @@ export async function barChart({ groups, series, y, ...rest }: BarChart): Promis
     y: { label: y.label, grid: true, zero: true, nice: true },
     color: { type: 'identity' },
     marks: [
-      plot.axisY(ticksOf(y)),
+      plot.axisY(TICKS),
       plot.barY(bars, { ...place, y: 'value', fill, title }),
       ...(ranged.length > 0 ? [plot.ruleX(ranged, { ...place, y1: 'low', y2: 'high', stroke: 'var(--text)', strokeWidth: 2 })] : []), // prettier-ignore
       ...(labelled ? [plot.text(bars, { ...place, y: 'high', text, dy: -7, fontSize: 11 })] : []),
@@ -198,9 +200,3 @@ const strokeOf = (index: number) =>
 
 const linesOf = (series: readonly { readonly name: string }[]): LegendEntry[] =>
   series.map(({ name }, index) => ({ name, stroke: strokeOf(index)[0], dash: strokeOf(index)[1] }));
-
-/** On a logarithmic axis only 1, 2 and 5 of each decade have room for labels. */
-const ticksOf = ({ log }: Axis) => ({
-  ticks: log ? 8 : 5,
-  tickFormat: (value: number) => (log && !/^[125]/.test(value.toExponential()) ? '' : number(value)),
-});

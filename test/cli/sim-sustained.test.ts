@@ -89,17 +89,9 @@ it('asks for a longer run of a number at a time where a difference is small, or 
   expect(told(10.1, 100, [1])).toBe('Too few seeds and programs to tell whether anything is better than pass-through: run again with --seed 1..16 --programs 200, about 32 times as long.'); // prettier-ignore
 });
 
-it('names the settings that the best one cannot be told apart from, and its price', () => {
-  const seconds = [10, 5, 5, 7];
-  const told = (window: readonly number[]) =>
-    linesOf({ concurrency: [8], window }, {}, (at) => ({ program_seconds: { ...spread((seconds[at] ?? 5) + at / 1e5), p50: at > 0 ? 2 : 1 } })); // prettier-ignore
-  expect(told([1, 2, 3, 4])).toEqual([
-    expect.stringMatching(
-      /^Take window 2: programs 2\.0x faster than window 1 \(0\.50, 0\.50–0\.50\), p50 2\.0x slower;/,
-    ),
-    'It cannot be told apart from window 3.',
-  ]);
-  expect(told([1, 2, 3, 4, 5, 6, 7])[1]).toBe('It cannot be told apart from window 3, window 5 and 2 more.');
+it('names the price of the best setting', () => {
+  const [told] = linesOf({ concurrency: [8], window: [1, 2, 3] }, {}, (at) => ({ program_seconds: { ...spread([10, 5, 7][at] ?? 0), p50: at > 0 ? 2 : 1 } })); // prettier-ignore
+  expect(told).toMatch(/^Take window 2: programs 2\.0x faster than window 1 \(0\.50, 0\.50–0\.50\), p50 2\.0x slower;/);
 });
 
 it('keeps the first setting where nothing else may be better, and else says that it cannot tell', () => {

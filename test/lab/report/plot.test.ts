@@ -36,7 +36,7 @@ describe.each(CHARTS)('a chart of %s', (_, make) => {
 describe('lines', () => {
   it('leave out what a logarithmic axis cannot show', async () => {
     const series = [{ name: 'a', points: [{ x: 1, y: 0 }, { x: 2, y: 3 }, { x: 4, y: 5 }] }]; // prettier-ignore
-    const svg = await lineChart({ ...TEXT, x, y: { ...y, log: true }, series });
+    const svg = await lineChart({ ...TEXT, x, y, series });
     expect(count(svg, /<g aria-label="dot"/g)).toBe(1);
     expect(lines(svg)[0]!.match(/[ML]/g)).toEqual(['M', 'L']);
   });
