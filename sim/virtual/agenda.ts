@@ -41,6 +41,11 @@ export class Agenda {
     else this.#heap.moved(entry);
   }
 
+  /** Has something happen once. */
+  at(rank: Rank, atMs: number, happen: () => void): void {
+    this.set(new Appointment(rank, happen), atMs);
+  }
+
   /** Removes the next event and sets its time as the present; undefined when none is left. */
   take(): Appointment | undefined {
     const { first } = this.#heap;

@@ -1,6 +1,6 @@
 import { callId, millis, programId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
-import { Appointment, RANK, type Agenda } from './agenda.js';
+import { RANK, type Agenda } from './agenda.js';
 import { Clients, Draws, Faults, type Fault } from './faults.js';
 import { Declarations, serviceMs } from './declared.js';
 import { Fleet } from './fleet.js';
@@ -66,7 +66,7 @@ export class Calls {
   open(): void {
     this.fleet.open(this.#draws);
     for (const atMs of this.options.conditions?.gatewayRestarts?.atMs ?? [])
-      this.agenda.set(new Appointment(RANK.fault, () => this.#restartGateway()), atMs);
+      this.agenda.at(RANK.fault, atMs, () => this.#restartGateway());
   }
 
   /** Hashes of the beginning of an open call's prompt, as a gateway could read them; none of any other. */
@@ -113,14 +113,13 @@ export class Calls {
   #leavesAfter(job: Job, afterMs: number, reason: string): void {
     if (afterMs === Infinity) return;
     const { id } = job;
-    const leave = () => {
+    this.agenda.at(RANK.clientLeaves, this.agenda.nowMs + afterMs, () => {
       if (this.#open.get(id) !== job) return;
       this.#close(job);
       const mayReturn = Number.isNaN(job.dispatchedMs);
       this.gateway.tell({ type: 'callCancelled', call: id, ...(mayReturn && { mayReturn }) });
       this.#unanswered(job, reason);
-    };
-    this.agenda.set(new Appointment(RANK.clientLeaves, leave), this.agenda.nowMs + afterMs);
+    });
   }
 
   #dispatch({ call, engine }: Dispatch): void {
@@ -136,12 +135,11 @@ export class Calls {
       : ({ type: 'unreached', restMs: UNREACHED_MS } as const);
     const { outsideMs = 0 } = this.options;
     if (fault === undefined && outsideMs === 0) return replica.add(job, this.agenda.nowMs);
-    const reached = () => {
+    this.agenda.at(RANK.fault, this.agenda.nowMs + outsideMs + (fault ? ANSWER_MS : 0), () => {
       if (this.#open.get(call) !== job) return;
       if (fault === undefined) replica.add(job, this.agenda.nowMs);
       else this.#engineFailed(job, fault);
-    };
-    this.agenda.set(new Appointment(RANK.fault, reached), this.agenda.nowMs + outsideMs + (fault ? ANSWER_MS : 0));
+    });
   }
 
   #engineFailed(job: Job, fault: Fault): void {
@@ -200,7 +198,7 @@ export class Calls {
     const againMs = this.#clients.asksAgainAfterMs(job, reason, retryAfterMs);
     if (againMs === undefined) return this.#end(job, reason);
     this.ports.retried(reason);
-    this.agenda.set(new Appointment(RANK.callArrives, () => this.ask(job)), this.agenda.nowMs + againMs);
+    this.agenda.at(RANK.callArrives, this.agenda.nowMs + againMs, () => this.ask(job));
   }
 
   #end(job: Job, outcome: string, sequence?: Sequence<Job>): void {

@@ -49,7 +49,7 @@ export class Cluster {
   ) {
     this.#dice = new Dice(options.seed);
     const store = new MemoryStore(PROGRAMS_MAX);
-    this.#way = new SlowWay(options.cluster, Dice.of(options.seed, LOSSES), agenda);
+    this.#way = slowWay(options.cluster, Dice.of(options.seed, LOSSES), agenda);
     const { gateways } = options.cluster;
     this.#nodes = Array.from({ length: gateways }, (_, index) => this.#open(store, gatewayId(`g${index}`)));
   }
@@ -151,33 +151,22 @@ function viewsOf({ scheduler }: Gateway): NonNullable<Steps['views']> {
 }
 
 /** Takes time, and may lose an answer, and with it the question. */
-class SlowWay implements Way {
-  constructor(
-    private readonly options: Pick<ClusterOptions, 'delayMs' | 'lossShare'>,
-    private readonly losses: Dice,
-    private readonly agenda: Agenda,
-  ) {}
-
-  carry(deliver: () => void): void {
-    this.#after(this.options.delayMs, deliver);
-  }
-
-  ask<T>(reach: () => T, missed: T): Answer<T> {
-    const { delayMs, lossShare = 0 } = this.options;
-    const answer = new Later<T>();
-    const loss = lossShare === 0 ? 1 : this.losses.share() / lossShare;
-    if (loss < 1) this.#after(2 * delayMs + LIMIT_MS, () => answer.come(missed));
-    if (loss < 0.5) return answer;
-    this.#after(delayMs, () => {
-      const value = reach();
-      if (loss >= 1) this.#after(delayMs, () => answer.come(value));
-    });
-    return answer;
-  }
-
-  #after(ms: number, happen: () => void): void {
-    this.agenda.set(new Appointment(RANK.report, happen), this.agenda.nowMs + ms);
-  }
+function slowWay({ delayMs, lossShare = 0 }: ClusterOptions, losses: Dice, agenda: Agenda): Way {
+  const after = (ms: number, happen: () => void) => agenda.at(RANK.report, agenda.nowMs + ms, happen);
+  return {
+    carry: (deliver) => after(delayMs, deliver),
+    ask<T>(reach: () => T, missed: T): Answer<T> {
+      const answer = new Later<T>();
+      const loss = lossShare === 0 ? 1 : losses.share() / lossShare;
+      if (loss < 1) after(2 * delayMs + LIMIT_MS, () => answer.come(missed));
+      if (loss < 0.5) return answer;
+      after(delayMs, () => {
+        const value = reach();
+        if (loss >= 1) after(delayMs, () => answer.come(value));
+      });
+      return answer;
+    },
+  };
 }
 
 /** An answer that comes in virtual time: always later, so that those who wait for it are there. */

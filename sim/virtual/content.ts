@@ -98,10 +98,6 @@ export class Texts {
     this.#spare.push(spans);
   }
 
-  layOut(program: AgentProgram): Layout {
-    return new Layout(program, this);
-  }
-
   /** The first of this many numbers that no other text has. */
   range(blocks: number): number {
     const first = this.#given;

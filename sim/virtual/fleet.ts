@@ -106,14 +106,14 @@ export class Fleet {
     const { meanMs, atMs, restartMs } = engineLoss;
     atMs.forEach((lostMs, turn) => {
       const replica = this.#replicas[turn % this.#replicas.length] as Replica;
-      this.#at(RANK.fault, lostMs, () => this.#lose(replica, restartMs, () => undefined));
+      this.agenda.at(RANK.fault, lostMs, () => this.#lose(replica, restartMs, () => undefined));
     });
     if (meanMs === undefined) return;
     for (const replica of this.#replicas) this.#planLoss(replica, meanMs, restartMs, draws.ofEngine('loss', replica.index)); // prettier-ignore
   }
 
   #planLoss(replica: Replica, meanMs: number, restartMs: number, dice: Dice): void {
-    this.#at(RANK.fault, this.agenda.nowMs + exponential(dice.share(), meanMs), () =>
+    this.agenda.at(RANK.fault, this.agenda.nowMs + exponential(dice.share(), meanMs), () =>
       this.#lose(replica, restartMs, () => this.#planLoss(replica, meanMs, restartMs, dice)),
     );
   }
@@ -124,16 +124,12 @@ export class Fleet {
     const dropped = replica.lose(this.agenda.nowMs);
     this.gateway.tell({ type: 'engineLost', engine: engineId(replica.id) });
     this.ports.dropped(dropped);
-    this.#at(RANK.fault, this.agenda.nowMs + restartMs, () => {
+    this.agenda.at(RANK.fault, this.agenda.nowMs + restartMs, () => {
       replica.isUp = true;
       this.#join(replica, true);
       // Its next good probe proves it, if no call has by then.
-      this.#at(RANK.report, this.agenda.nowMs + REPORT_MS, () => replica.isUp && this.#join(replica, false));
+      this.agenda.at(RANK.report, this.agenda.nowMs + REPORT_MS, () => replica.isUp && this.#join(replica, false));
       back();
     });
-  }
-
-  #at(rank: (typeof RANK)[keyof typeof RANK], atMs: number, happen: () => void): void {
-    this.agenda.set(new Appointment(rank, happen), atMs);
   }
 }

@@ -1,9 +1,9 @@
 import { programId } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { CallOutcome, WorldOptions } from './options.js';
-import { Agenda, Appointment, RANK } from './agenda.js';
+import { Agenda, type Appointment, RANK } from './agenda.js';
 import { Calls } from './calls.js';
-import { Texts } from './content.js';
+import { Layout, Texts } from './content.js';
 import { Job, type Played } from './job.js';
 import { ProgramRun } from './program-run.js';
 import { sizeMs } from './declared.js';
@@ -85,7 +85,7 @@ class World {
     const arrival = this.#source.next(this.#agenda.nowMs);
     if (arrival === undefined) return;
     this.#open += 1;
-    this.#agenda.set(new Appointment(RANK.programArrives, () => this.#begin(arrival)), arrival.atMs);
+    this.#agenda.at(RANK.programArrives, arrival.atMs, () => this.#begin(arrival));
   }
 
   #begin({ program }: Arrival): void {
@@ -94,7 +94,7 @@ class World {
     const index = this.#arrivals++;
     const isForeseen = this.#calls.gateway.scheduler.oracle !== undefined;
     const leftMs = isForeseen ? sizeMs(this.options.engine.preset, program) : 0;
-    const layout = this.#texts.layOut(program);
+    const layout = new Layout(program, this.#texts);
     const played: Played = { id: `p${index}`, index, run, layout, leftMs };
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();
@@ -105,8 +105,7 @@ class World {
 
   #plan(played: Played, call: number): void {
     const job = new Job(played, call, this.#calls.fleet.contextTokensMax);
-    const arrival = new Appointment(RANK.callArrives, () => this.#calls.ask(job));
-    this.#agenda.set(arrival, this.#agenda.nowMs + job.call.gapMs);
+    this.#agenda.at(RANK.callArrives, this.#agenda.nowMs + job.call.gapMs, () => this.#calls.ask(job));
   }
 
   #callEnded(job: Job, outcome: CallOutcome, sequence: Sequence<Job> | undefined): void {
@@ -169,8 +168,7 @@ function aloneOn(settings: EngineSettings): (played: Played) => number {
   });
   const plan = (played: Played, call: number): void => {
     const job = new Job(played, call, replica.engine.maxModelLen);
-    const arrival = new Appointment(RANK.callArrives, () => replica.add(job, nowMs));
-    agenda.set(arrival, nowMs + job.call.gapMs);
+    agenda.at(RANK.callArrives, nowMs + job.call.gapMs, () => replica.add(job, nowMs));
   };
   return (played) => {
     const run = new ProgramRun(played.run.program, 0);

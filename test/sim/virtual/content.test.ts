@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Texts } from '../../../sim/virtual/content.js';
+import { Layout, Texts } from '../../../sim/virtual/content.js';
 import { play, programOf, type CallFacts } from '../../support/sim-play.js';
 
 const BLOCK = 16;
@@ -44,12 +44,11 @@ describe('what prompts consist of', () => {
 
   it('is told a balancer by the hash of every 256 tokens, the same for the same beginning', () => {
     const texts = new Texts(BLOCK, 1000);
-    const layout = texts.layOut(
-      programOf('p', 0, [
-        { promptTokens: 1100, outputTokens: 10 },
-        { promptTokens: 1100, outputTokens: 10, prefix: { call: 0, tokens: 600 } },
-      ]),
-    );
+    const program = programOf('p', 0, [
+      { promptTokens: 1100, outputTokens: 10 },
+      { promptTokens: 1100, outputTokens: 10, prefix: { call: 0, tokens: 600 } },
+    ]);
+    const layout = new Layout(program, texts);
     const [first, second] = [layout.prefix(0, 1100), layout.prefix(1, 1100)];
     expect(first).toHaveLength(4);
     expect(second.slice(0, 2)).toEqual(first.slice(0, 2));
