@@ -31,7 +31,7 @@ export function tablesOf(
     [...document.advice, ...(document.recommendation === undefined ? [] : [document.recommendation])],
     fragment,
     ratioLines(plan, runs, width),
-    [titleOf(plan, document.complete)],
+    [titleOf(plan)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rowsOf([...ended.keys()])), width),
     kinds,
     notesOf(plan, document, runs),
@@ -42,7 +42,7 @@ export function tablesOf(
     .join('\n\n')}\n`;
 }
 
-function titleOf({ source, programs, variants, lists, seeds, isExact }: Plan, isWhole: boolean): string {
+function titleOf({ source, programs, variants, lists, seeds, isExact }: Plan): string {
   const { arrivals, engines, preset } = variants[0] as Variant;
   const each = (axis: Axis, value: Value) => lists[axis]?.join(', ') ?? value;
   const come =
@@ -55,7 +55,7 @@ function titleOf({ source, programs, variants, lists, seeds, isExact }: Plan, is
     ? 'the seed has no effect'
     : seeds.length === 1
       ? `seed ${seeds.join()}`
-      : `means over seeds ${rangeText(seeds)}${isWhole ? '' : ', as far as they ran'}`;
+      : `means over seeds ${rangeText(seeds)}`;
   const of = source.type === 'workload' ? source.workload : source.file;
   return `${of}: ${counted(programs, 'program')} ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`; // prettier-ignore
 }

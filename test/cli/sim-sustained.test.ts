@@ -11,22 +11,14 @@ const linesOf = (...given: Parameters<typeof madeUp>): string[] => {
 const BOTH = ['pass-through', 'plas'] as const;
 
 it('tells on how many engines each setting sustains the load', () => {
-  const told = (grew: (at: number, seed: number) => boolean) =>
-    linesOf({ engines: [1, 2, 4], policy: BOTH }, {}, (at, seed) => ({ queue_grew: grew(at, seed) }));
-  expect(told((at) => at < 4 && at !== 3)[0]).toBe(
-    'Sustained in most seeds, with 300 programs: pass-through on 4 engines or more; plas on 2 engines or more.',
-  );
-  expect(told((at, seed) => at < 4 && seed > 2)[0]).toBe(
-    'Sustained in most seeds, with 300 programs: all of these (on 1 in 2 of 3).',
-  );
-  expect(told((at, seed) => at < 4 && seed > 1)[0]).toBe(
-    'Sustained in most seeds, with 300 programs: on 4 engines or more.',
-  );
-  expect(told(() => false)[0]).toBe('Sustained in most seeds, with 300 programs: all of these.');
-  expect(told(() => true).slice(0, 2)).toEqual([
-    'Sustained in most seeds, with 300 programs: none of these.',
-    '--engines auto looks for the fewest that are enough.',
-  ]);
+  const told = (grew: (at: number, seed: number) => boolean) => linesOf({ engines: [1, 2, 4], policy: BOTH }, {}, (at, seed) => ({ queue_grew: grew(at, seed) })); // prettier-ignore
+  const sustained = (text: string) => `Sustained in most seeds, with 300 programs: ${text}.`;
+  expect(told((at) => at < 4 && at !== 3)[0]).toBe(sustained('pass-through on 4 engines or more; plas on 2 engines or more')); // prettier-ignore
+  expect(told((at, seed) => at < 4 && seed > 2)[0]).toBe(sustained('all of these (on 1 in 2 of 3)'));
+  expect(told((at, seed) => at < 4 && seed > 1)[0]).toBe(sustained('on 4 engines or more'));
+  expect(told(() => false)[0]).toBe(sustained('all of these'));
+  const none = [sustained('none of these'), '--engines auto looks for the fewest that are enough.'];
+  expect(told(() => true).slice(0, 2)).toEqual(none);
 });
 
 it('counts as enough only what meets an objective too', () => {
@@ -101,7 +93,7 @@ it('keeps the first setting where nothing else may be better, and else says that
   expect(told({ rate: [1] }, 300)).toBe('Too few programs to tell whether anything is better than pass-through: run again with --programs 1200, about 4 times as long.'); // prettier-ignore
   const later = linesOf({ policy: BOTH, rate: [1] }, { seeds: [101, 102, 103] }, (at, seed) => ({ program_seconds: spread(at === 0 ? 10 : 4 * (seed - 100)) })); // prettier-ignore
   expect(later[0]).toContain('run again with --seed 101..116 --programs 1200, ');
-  expect(told({ rate: [1] }, 1001)).toBe('These runs cannot tell whether anything is better than pass-through.');
+  expect(told({ rate: [1] }, 1001)).toBe('These runs cannot tell whether plas is better than pass-through.');
   const lost = (at: number) => ({ program_seconds: spread(at % 2 === 0 ? 10 : 12) });
   expect(linesOf({ rate: [1], policy: BOTH }, { programs: 300 }, lost)[0]).toBe('Keep pass-through: nothing is significantly better. Most is lost: plas, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
   expect(linesOf({ policy: BOTH, conditions: ['none', 'production'] }, {}, lost)[0]).toMatch(/^Keep pass-through: nothing is significantly better without failures and under production\./); // prettier-ignore
