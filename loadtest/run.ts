@@ -168,14 +168,9 @@ export class Run {
 export const seedOfRun = (seed: number, run: number): number => (seed + run) % 2 ** 32;
 
 function faster(arrivals: Arrivals, factor: number): Arrivals {
-  switch (arrivals.type) {
-    case 'open':
-      return { ...arrivals, ratePerSecond: Math.min(RATE_MAX, arrivals.ratePerSecond * factor) };
-    case 'trace':
-      return { ...arrivals, speed: arrivals.speed * factor };
-    case 'closed':
-      return arrivals;
-  }
+  if (arrivals.type === 'open')
+    return { ...arrivals, ratePerSecond: Math.min(RATE_MAX, arrivals.ratePerSecond * factor) };
+  return arrivals.type === 'trace' ? { ...arrivals, speed: arrivals.speed * factor } : arrivals;
 }
 
 /** Upper bound on a call's tokens where a target reports none. */
@@ -202,11 +197,10 @@ export class Fitting {
       if (this.#fits(program)) {
         misses = 0;
         yield program;
-        continue;
+      } else {
+        this.misses.add(program.id);
+        if ((misses += 1) >= MISSES_MAX) return;
       }
-      this.misses.add(program.id);
-      misses += 1;
-      if (misses >= MISSES_MAX) return;
     }
   }
 

@@ -121,21 +121,11 @@ function headersOf(api: ApiName, key: string | undefined): Record<string, string
 
 /** Addresses that only the machine itself or a privately owned network can reach; unspecified ones mean the machine. */
 const PRIVATE = new BlockList();
-for (const [network, prefix] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-  ['0.0.0.0', 32],
-] as const)
-  PRIVATE.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of [
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const)
-  PRIVATE.addSubnet(network, prefix, 'ipv6');
+const IPV4 = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '0.0.0.0/32'];
+for (const subnet of [...IPV4, '::/127', 'fc00::/7', 'fe80::/10']) {
+  const [network = '', prefix] = subnet.split('/');
+  PRIVATE.addSubnet(network, Number(prefix), isIP(network) === 4 ? 'ipv4' : 'ipv6');
+}
 
 /** An IPv4 address is also recognised in its IPv6 form. */
 export function isPrivate(address: string): boolean {
