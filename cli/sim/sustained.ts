@@ -13,9 +13,9 @@ import type { RunReport } from './worker.js';
  */
 export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const [engines, { axis, values: given }] = [enginesOf(plan), loadsOf(plan)];
-  const isOfEngines = engines.length > 1;
+  const isOfEngines = engines.length > 1 || plan.searched === 'engines';
   const values = isOfEngines ? engines : axis === 'rate' || plan.slos.length > 0 ? given : [];
-  const isOne = values.length < 2;
+  const isOne = values.length < 2 && !isOfEngines;
   if (isOne && plan.slos.length === 0) return [];
   const [at, unit] = isOfEngines ? ['on', 'engines'] : axis === 'rate' ? ['at', 'a second'] : ['with', 'at a time'];
   const named = new Map<string, string[]>();
@@ -29,7 +29,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     const share = `${last?.kept} of ${last?.seeds}`;
     const some = last === undefined || last.kept === last.seeds ? '' : ` (${at} ${last.value} in ${share})`;
     const upTo = isOfEngines ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last?.value} ${unit}`; // prettier-ignore
-    const reach = end === 0 ? (isUnknown ? 'unknown, with so few programs' : 'none of these') : `${end === -1 ? 'all of these' : upTo}${some}`; // prettier-ignore
+    const reach = end === 0 ? (isUnknown ? 'unknown, with so few programs' : 'none of these') : `${end === -1 ? (isOfEngines && values.length === 1 ? valuesText({ engines: values[0] ?? 1 }) : 'all of these') : upTo}${some}`; // prettier-ignore
     const text = isOne ? share : reach;
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }

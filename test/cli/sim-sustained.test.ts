@@ -28,6 +28,7 @@ it('counts as enough only what meets an objective too', () => {
   );
   const of = (at: number, seed: number) => ({ program_seconds: spread(at === 0 ? 9 + seed / 2 : 5) });
   expect(linesOf({ concurrency: [8], policy: BOTH }, { slos }, of)[1]).toBe('Seeds that meet program_seconds.p95 < 10, with 300 programs: pass-through 1 of 3; plas 3 of 3.'); // prettier-ignore
+  expect(linesOf({ concurrency: [8], engines: [1] }, { slos, searched: 'engines' }, () => ({ program_seconds: spread(5) }))[0]).toMatch(/: on 1 engine\.$/); // prettier-ignore
   const missed = (lists: object, searched?: 'engines') => linesOf(lists, { slos, searched }, (at, seed) => ({ program_seconds: spread(20 - at + seed) })); // prettier-ignore
   expect(missed({ concurrency: [8, 16] })).toEqual(['What meets program_seconds.p95 < 10 in most seeds, with 300 programs: none of these. Nearest: plas with 16 at a time, program_seconds.p95 21.']); // prettier-ignore
   expect(missed({ concurrency: [8] }).at(-1)).toBe('No setting meets program_seconds.p95 < 10 at this load: --engines auto looks for the fewest on which one does.'); // prettier-ignore
