@@ -1,6 +1,6 @@
 import type { Sequence } from '../engine/sequence.js';
-import type { Answer, Delta, Narrator, Question } from '../text/answer.js';
-import type { Message } from '../text/conversation.js';
+import type { Answer, Delta, Narrator, Question, ToolChoice } from '../text/answer.js';
+import { renderPrompt, type Message, type Tool } from '../text/conversation.js';
 import { ApiError, boolean, checkSampling, integer, isObject, string, type JsonObject } from './fields.js';
 
 export interface Prompt extends Pick<Question, 'messages' | 'tools' | 'toolChoice' | 'schema'> {
@@ -8,6 +8,15 @@ export interface Prompt extends Pick<Question, 'messages' | 'tools' | 'toolChoic
   /** Whether its tokens are to be embedded. */
   readonly isEmbedded?: boolean;
 }
+
+/** @param toolList the tools as the request has them */
+export const promptOf = (
+  messages: readonly Message[],
+  toolList: readonly unknown[],
+  tools: readonly Tool[],
+  toolChoice: ToolChoice,
+  schema?: unknown,
+): Prompt => ({ ids: renderPrompt(messages, toolList), messages, tools, toolChoice, ...optional('schema', schema) });
 
 /** The request's parameters, apart from the prompts. */
 export type Terms = Readonly<ReturnType<typeof readTerms>>;

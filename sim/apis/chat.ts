@@ -1,7 +1,7 @@
 import { hashText } from '../text/tokens.js';
 import type { Delta, ToolChoice } from '../text/answer.js';
-import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
-import { finishOf, optional, readTerms, type Api, type Ask, type Choice, type Reply } from './api.js';
+import type { Message, Tool, ToolCall } from '../text/conversation.js';
+import { finishOf, promptOf, readTerms, type Api, type Ask, type Choice, type Reply } from './api.js';
 import {
   ApiError,
   invalidBody,
@@ -38,13 +38,8 @@ export function readChatPrompt(body: JsonObject): Ask['prompts'][number] {
   if (messages.length === 0) throw new ApiError(400, 'messages: at least one is expected', 'messages');
   const toolList = array(body['tools'] ?? [], 'tools');
   const tools = toolList.map((tool) => readTool(object(object(tool, 'tools')['function'], 'tools.function')));
-  return {
-    ids: renderPrompt(messages, tools.length > 0 ? JSON.stringify(toolList) : ''),
-    messages,
-    tools,
-    toolChoice: readToolChoice(body['tool_choice'], tools),
-    ...optional('schema', readFormat(body['response_format'])),
-  };
+  const choice = readToolChoice(body['tool_choice'], tools);
+  return promptOf(messages, toolList, tools, choice, readFormat(body['response_format']));
 }
 
 const ROLES: ReadonlyMap<unknown, Message['role']> = new Map([

@@ -1,8 +1,9 @@
 import { hashText } from '../text/tokens.js';
 import type { Delta, ToolChoice } from '../text/answer.js';
-import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
+import type { Message, Tool, ToolCall } from '../text/conversation.js';
 import {
   optional,
+  promptOf,
   readTerms,
   sse,
   type Api,
@@ -48,12 +49,7 @@ export function readMessagesPrompt(body: JsonObject): Ask['prompts'][number] {
   const tools = toolList
     .filter((tool) => isObject(tool['input_schema']))
     .map((tool): Tool => ({ name: string(tool, 'name') ?? '', parameters: tool['input_schema'] }));
-  return {
-    ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : ''),
-    messages: all,
-    tools,
-    toolChoice: readChoice(body['tool_choice'], tools),
-  };
+  return promptOf(all, toolList, tools, readChoice(body['tool_choice'], tools));
 }
 
 /** One message of the body; tool results in a user's message become messages of their own. */

@@ -1,5 +1,5 @@
-import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
-import { optional, readTerms, type Ask, type History } from './api.js';
+import type { Message, Tool, ToolCall } from '../text/conversation.js';
+import { promptOf, readTerms, type Ask, type History } from './api.js';
 import { readContent, readFormat, readToolChoice } from './chat.js';
 import {
   ApiError,
@@ -24,14 +24,9 @@ export function readResponses(body: JsonObject, history: History): Ask {
       : [{ role: 'system', text: instructions, toolCalls: [] }, ...conversation];
   const toolList = array(body['tools'] ?? [], 'tools').map((tool) => object(tool, 'tools'));
   const tools = toolList.flatMap((tool) => readTool(tool));
-  const prompt = {
-    ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : ''),
-    messages: all,
-    tools,
-    toolChoice: readToolChoice(body['tool_choice'], tools),
-    ...optional('schema', readFormat(isObject(body['text']) ? body['text']['format'] : undefined)),
-  };
-  return { terms, prompts: [prompt] };
+  const choice = readToolChoice(body['tool_choice'], tools);
+  const format = readFormat(isObject(body['text']) ? body['text']['format'] : undefined);
+  return { terms, prompts: [promptOf(all, toolList, tools, choice, format)] };
 }
 
 /** The functions of an entry of `tools`: the entry itself, all of a namespace, or none if the server runs the tool. */
@@ -77,16 +72,10 @@ function readInput(input: unknown): Message[] {
 
 function readMessage(item: JsonObject): Message {
   const content = { toolCalls: [], ...readContent(item['content'], 'input.content') };
-  switch (item['role']) {
-    case 'system':
-    case 'developer':
-      return { role: 'system', ...content };
-    case 'user':
-    case 'assistant':
-      return { role: item['role'], ...content };
-    default:
-      throw invalidBody('input.role: system, developer, user or assistant is expected', 'input');
-  }
+  const role = item['role'] === 'developer' ? 'system' : item['role'];
+  if (role !== 'system' && role !== 'user' && role !== 'assistant')
+    throw invalidBody('input.role: system, developer, user or assistant is expected', 'input');
+  return { role, ...content };
 }
 
 function readOutput(item: JsonObject): Message {

@@ -161,11 +161,10 @@ export class Call implements Reply {
     }
     const max = terms.maxTokens ?? room;
     const hash = promptHash(prompt);
+    const { seed, blockSize } = this.host.settings;
     return Array.from({ length: terms.n }, (_, n) => {
-      const answer = this.#answer(prompt, questionSeed(this.host.settings.seed, hash, n), max);
-      const hashes = new HashList(
-        blockHashes(prompt.ids.concat(answer.ids), this.host.settings.blockSize, terms.cacheSalt),
-      );
+      const answer = this.#answer(prompt, questionSeed(seed, hash, n), max);
+      const hashes = new HashList(blockHashes(prompt.ids.concat(answer.ids), blockSize, terms.cacheSalt));
       return (index) => this.#submit(prompt, answer, hashes, index, n === 0);
     });
   }

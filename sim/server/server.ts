@@ -200,12 +200,8 @@ export class EngineServer implements CallHost {
   }
 
   #generate({ response, outlet, body, record }: Exchange, api: Api): void {
-    const call = new Call(
-      this,
-      api,
-      api.read(body, (id) => this.#stored.get(id)?.conversation()),
-      outlet.fault,
-    );
+    const ask = api.read(body, (id) => this.#stored.get(id)?.conversation());
+    const call = new Call(this, api, ask, outlet.fault);
     if (record !== undefined) record.sequences = () => call.choices.map(({ sequence }) => sequenceRecord(sequence));
     if (api === responses && body['store'] !== false) this.#stored.set(responseId(call), call);
     if (api === responses && body['background'] === true && !call.terms.stream)

@@ -28,11 +28,11 @@ export interface Tool {
 const ATTACHMENT_TOKENS = 256;
 
 /** The chat template: tools first, then each message between its role and an end mark, then the role of the answer. */
-export function renderPrompt(messages: readonly Message[], toolsJson: string): number[] {
+export function renderPrompt(messages: readonly Message[], tools: readonly unknown[]): number[] {
   const ids: number[] = [];
-  if (toolsJson !== '') {
+  if (tools.length > 0) {
     ids.push(MARKS.tools);
-    encode(toolsJson, ids);
+    encode(JSON.stringify(tools), ids);
     ids.push(MARKS.end);
   }
   for (const message of messages) {
