@@ -1,11 +1,6 @@
 import { type AgentProgram, arrivalTimes, Dice } from '../../workloads/index.js';
 import type { WorldOptions } from './options.js';
 
-export interface Arrival {
-  readonly program: AgentProgram;
-  readonly atMs: number;
-}
-
 export class Source {
   readonly #programs: Iterator<AgentProgram>;
   readonly #openTimes: Iterator<number> | undefined;
@@ -33,7 +28,7 @@ export class Source {
    * The next program and its time of arrival, now at the earliest.
    * @throws RangeError when its trace lacks that time
    */
-  next(nowMs: number): Arrival | undefined {
+  next(nowMs: number) {
     if (this.#left <= 0) return undefined;
     this.#left -= 1;
     const next = this.#programs.next();

@@ -7,8 +7,9 @@ import { Layout, Texts } from './content.js';
 import { Job, type Played } from './job.js';
 import { ProgramRun } from './program-run.js';
 import { sizeMs } from './declared.js';
-import { Source, type Arrival } from './source.js';
+import { Source } from './source.js';
 import type { EngineSettings } from '../engine/engine.js';
+import type { AgentProgram } from '../../workloads/index.js';
 import { Replica } from './replica.js';
 
 const STOP_EVERY = 1024;
@@ -85,10 +86,10 @@ class World {
     const arrival = this.#source.next(this.#agenda.nowMs);
     if (arrival === undefined) return;
     this.#open += 1;
-    this.#agenda.at(RANK.programArrives, arrival.atMs, () => this.#begin(arrival));
+    this.#agenda.at(RANK.programArrives, arrival.atMs, () => this.#begin(arrival.program));
   }
 
-  #begin({ program }: Arrival): void {
+  #begin(program: AgentProgram): void {
     const { nowMs } = this.#agenda;
     const run = new ProgramRun(program, nowMs);
     const index = this.#arrivals++;
