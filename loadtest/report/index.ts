@@ -30,7 +30,7 @@ export {
   tooFewText,
 } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
-export { isSlowed, keepsUp, moreToTell, programsToTell } from './target.js';
+export { keepsUp, moreToTell, programsToTell } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';
 
 export interface ReporterOptions {
