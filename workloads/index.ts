@@ -15,7 +15,7 @@ export { fileSchema as workloadFileSchema } from './synthetic/spec.js';
 export type { Workload } from './workload.js';
 export { TraceError } from './traces/pieces.js';
 export { TraceRecord, readRecords } from './traces/records.js';
-export { FORMAT_NAMES, type FormatName, type Trace, openTrace } from './traces/open.js';
+export { FORMAT_NAMES, type FormatName, openTrace } from './traces/open.js';
 export { readLogLine } from './traces/log-line.js';
 export { LoggedPrograms } from './traces/event-log.js';
 export { programLine } from './traces/maitred.js';

@@ -26,10 +26,7 @@ export async function inRounds<C extends { readonly name: string }, S>(
 }
 
 /** Processor time and wall time that the work takes, in ms. */
-export async function costOf<T>(
-  proxy: Pick<Proxy, 'cpuMs'>,
-  work: () => Promise<T>,
-): Promise<{ readonly result: T; readonly cpuMs: number; readonly tookMs: number }> {
+export async function costOf<T>(proxy: Pick<Proxy, 'cpuMs'>, work: () => Promise<T>) {
   const [cpuBefore, startedAt] = [proxy.cpuMs() ?? NaN, performance.now()];
   const result = await work();
   return { result, cpuMs: (proxy.cpuMs() ?? NaN) - cpuBefore, tookMs: performance.now() - startedAt };

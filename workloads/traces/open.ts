@@ -45,18 +45,12 @@ interface TraceOptions {
   readonly onMalformed?: (error: TraceError) => void;
 }
 
-export interface Trace {
-  readonly format: FormatName;
-  /** Can be read once, to the end or as far as wanted. Only one record is in memory at a time. */
-  readonly programs: AsyncGenerator<AgentProgram, void>;
-}
-
 /**
  * Opens a trace of any format: a recording, or one of our own; plain or gzipped.
  * @throws TraceError `unreadable` when it cannot be read; `empty` when it has no record; `unknown_format` when its
  * records match no format; `wrong_format` when they match another format than the named one.
  */
-export async function openTrace(file: string, options: TraceOptions = {}): Promise<Trace> {
+export async function openTrace(file: string, options: TraceOptions = {}) {
   const records = readRecords(file);
   const taken: (TraceRecord | TraceError)[] = [];
   let found: FormatName | undefined;
@@ -81,6 +75,7 @@ export async function openTrace(file: string, options: TraceOptions = {}): Promi
     await records.return(undefined);
     throw fault('wrong_format', `not ${format}: it looks like ${found}`);
   }
+  // Can be read once, to the end or as far as wanted. Only one record is in memory at a time.
   return { format, programs: readPrograms(FORMATS[format].read(behind(taken, records)), options) };
 }
 
