@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
-import { pastOf, wantsKey } from '../sidecar/admin/engine-words.js';
+import { pastOf, troubleOf, wantsKey } from '../sidecar/admin/engine-words.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -105,9 +105,8 @@ function tableOf(engines: readonly Row[]): string {
   const rows = engines.map((engine) => {
     const { id, kind, state, in_flight: running, window, models, down_reason: reason } = engine;
     const calls = window === null ? `${running}` : `${running} of ${window}`;
-    return [id, state, calls, kind, models.join(' '), [reason, pastOf(engine)].filter(Boolean).join('; ')].map(
-      printable,
-    );
+    const trouble = [engine.silent_seconds ? troubleOf(engine) : reason, pastOf(engine)].filter(Boolean).join('; ');
+    return [id, state, calls, kind, models.join(' '), trouble].map(printable);
   });
   const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'];
   const table = [head, ...rows];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Explanation, GatewayState } from '../sidecar/admin/answers.js';
-import { plain } from '../text/index.js';
+import { factsOf, plain } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
 
@@ -22,16 +22,13 @@ export function addWhyCommand(program: Command): void {
       const client = adminClient(why, flags);
       const status = id === undefined ? ((await client.json('/gateway')) as GatewayState).status : undefined;
       const program = id ?? (await longestWaiting(client, query));
-      // Where no call waits, there may be no engine to take one.
-      const body = program === undefined ? status : await explained(client, program, query);
-      const { text = '', helps = '' } = body as { text?: string; helps?: string };
-      const wrong = program === undefined ? [] : (status?.parts ?? []).filter(({ level }) => level !== 'good');
-      const warning =
-        wrong.length === 0 ? '' : `At the gateway: ${wrong.map((part) => part.text).join(' ')} ${status?.helps}\n`;
-      const [answer = '', ...details] = plain(`${warning}${text}\n${helps}`.trim()).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
+      const facts = status === undefined ? [] : factsOf(status).map((fact) => fact.text);
+      const told = program === undefined ? undefined : await explained(client, program, query);
+      const text = [facts.join('\n'), told?.text ?? ''].filter(Boolean).join('\n\n');
+      const [answer = '', ...details] = plain(text).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
       const isBold = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
       const lines = [isBold ? `\u001B[1m${answer}\u001B[0m` : answer, ...details];
-      process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${lines.join('\n')}\n`);
+      process.stdout.write(json ? `${JSON.stringify(told ?? status)}\n` : `${lines.join('\n')}\n`);
     });
 }
 

@@ -1,4 +1,4 @@
-import type { EndedProgram, Engine, History, TotalsAnswer } from '../sidecar/admin/answers.js';
+import type { EndedProgram, Engine, History } from '../sidecar/admin/answers.js';
 
 export const sortOf = ({ tab, sort }: Readonly<Record<'tab' | 'sort', string>>): string =>
   sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
@@ -39,18 +39,4 @@ export function together(marks: History['marks'], withinSeconds: number): Histor
     const times = (text: string) => texts.filter((each) => each === text).length;
     return { at, text: [...new Set(texts)].map((text) => (times(text) > 1 ? `${text} (${times(text)} times)` : text)).join(', ') }; // prettier-ignore
   });
-}
-
-type Failed = TotalsAnswer['failed'];
-
-const CODES_SHOWN = 3;
-
-export function failuresOf(fault: Failed[number]['fault'], failed: Failed) {
-  const codes = failed.filter((each) => each.fault === fault);
-  return {
-    calls: codes.reduce((sum, { calls }) => sum + calls, 0),
-    codes: codes
-      .map(({ code, calls }, at) => (at < CODES_SHOWN ? `${calls} ${code}` : 'others'))
-      .slice(0, CODES_SHOWN + 1),
-  };
 }

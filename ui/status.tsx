@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { factsOf } from '../text/index.js';
 import { connection, gateway, troubleOf } from './state.js';
 
 const ICONS = {
@@ -20,11 +21,10 @@ export function StatusLine() {
     document.querySelector<HTMLLinkElement>('link[rel=icon]')?.setAttribute('href', ICONS[level]);
   }, [level, title]);
   return (
-    <p class={`status ${level}`}>
-      {parts.map(({ level: own, text }) => (
-        <span class={own}>{text} </span>
+    <div class={`status ${level}`}>
+      {factsOf({ parts, helps }).map(({ level: own, text }) => (
+        <p class={own}>{text}</p>
       ))}
-      {helps !== '' && <b>{helps}</b>}
-    </p>
+    </div>
   );
 }

@@ -12,7 +12,7 @@ const NAMES = {
 };
 
 /** A call as it is drawn; one that has not ended is drawn as if it ended now. */
-type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'hung_seconds' | 'queue_seconds' | 'service_seconds' | 'first_token_seconds' | 'attempts'>; // prettier-ignore
+type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'hung_seconds' | 'queue_seconds' | 'service_seconds' | 'first_token_seconds' | 'attempts'> & Partial<Pick<PastCall, 'outcome'>>; // prettier-ignore
 
 /** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
 export function TimeLine({ past, active }: { past: readonly PastCall[]; active: readonly ActiveCall[] }) {
@@ -90,14 +90,15 @@ function sideBySide(calls: readonly Drawn[]): Drawn[][] {
 /** Its kind names a variable of the style sheet. */
 const colourOf = (kind: string) => ({ '--kind': `var(--${kind})` });
 
-/** The parts of a call: queued, attempts that failed, then the last attempt up to where its engine was down. @param at where a time is, in percent */
+/** The parts of a call: queued, attempts that failed, then the last attempt up to where it, or its engine, failed. @param at where a time is, in percent */
 function partsOf(call: Drawn, at: (time: number) => number) {
   const { arrived_at: arrived, service_seconds: service, first_token_seconds: first } = call;
   const ended = endOf(call);
   const dequeued = service === null ? ended : Math.min(ended, arrived + call.queue_seconds);
   // Between the queue and the last attempt there are only the attempts that failed.
   const sent = service !== null && call.attempts > 1 ? Math.max(dequeued, ended - service) : dequeued;
-  const well = Math.max(sent, ended - call.hung_seconds);
+  const isLost = first === null && ['engine_error', 'timed_out'].includes(call.outcome ?? '');
+  const well = Math.max(sent, ended - (call.hung_seconds || (isLost ? (service ?? 0) : 0)));
   const began = first === null ? sent : Math.min(well, Math.max(sent, arrived + first));
   const parts = [
     ['queued', arrived, dequeued],

@@ -1,6 +1,6 @@
 import { count, counted, duration, percent, tokens } from './format.js';
 import { PANELS } from './history.js';
-import { failuresOf, sumsOf } from './select.js';
+import { sumsOf } from './select.js';
 import { UNANSWERED } from './words.js';
 import { engines, queue, totals } from './state.js';
 
@@ -66,9 +66,8 @@ function tilesOf(sums: Totals): readonly Tile[] {
 
 /** Calls that failed by the service’s fault, and in small print those by that of clients, and those that clients gave up. */
 function failedTile({ calls, failed, left: { waiting, running } }: Totals): Tile {
-  const [ours, theirs] = [failuresOf('service', failed), failuresOf('client', failed)];
-  const small = theirs.calls > 0 ? [`by the client’s fault: ${theirs.codes.join(', ')}`] : [];
-  const left = waiting + running > 0 ? [`given up by clients: ${count(waiting)} that waited, ${count(running)} that ran`] : []; // prettier-ignore
-  const told = [`of ${counted(calls, 'call')}${ours.calls > 0 ? `: ${ours.codes.join(', ')}` : ''}`, ...small, ...left];
-  return [count(ours.calls), told.join('; ')];
+  const by = (whose: string) => failed.reduce((sum, { fault, calls }) => sum + (fault === whose ? calls : 0), 0);
+  const theirs = by('client') > 0 && `${count(by('client'))} by the client’s fault`;
+  const left = waiting + running > 0 && `${count(waiting + running)} given up`;
+  return [count(by('service')), [`of ${counted(calls, 'call')}`, theirs, left].filter(Boolean).join('; ')];
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../text/index.js';
+import { counted, factsOf } from '../../text/index.js';
 import { fitted, printable, wrapped } from '../text.js';
 import { tableLines } from './columns.js';
 import type { Snapshot } from './snapshot.js';
@@ -29,7 +29,7 @@ export function frame(scene: Scene, width: number, headLines?: number): string[]
   return [...head, ...tableLines(programs, scene.sort, width), ...nothing].map((line) => fitted(line, width));
 }
 
-/** The trouble and its remedy, then all else, each fact in lines of its own: where there is no room, the end is cut. */
+/** Each fact in lines of its own: where there is no room, the end is cut. */
 function wordsOf({ url, snapshot, fault }: Scene, width: number): string[] {
   const { gateway, programs, filter, offset, total, readAt } = snapshot;
   if (fault !== undefined)
@@ -37,13 +37,9 @@ function wordsOf({ url, snapshot, fault }: Scene, width: number): string[] {
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
   const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
-  const told = (isWrong: boolean) =>
-    (status?.parts ?? []).filter(({ level }) => (level !== 'good') === isWrong).map(({ text }) => text);
   const facts = [
     `${url.replace(/^http:\/\//, '')}: ${table}${policy ? ` Policy ${policy}.` : ''}`,
-    ...told(true),
-    status?.helps ?? '',
-    ...told(false),
+    ...(status === undefined ? [] : factsOf(status).map(({ text }) => text)),
     demo ? `Demo: ${demo.ended} of ${demo.total} ended.` : '',
   ];
   return facts.flatMap((fact) => wrapped(fact, width));

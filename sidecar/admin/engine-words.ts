@@ -11,7 +11,7 @@ export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to
 export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
 
 /** Whether one that is down was reached: it fails calls or its probes, or is stuck. */
-const isReached = (reason: string | null | undefined): boolean =>
+export const isReached = (reason: string | null | undefined): boolean =>
   /, where others answered$|^it is stuck|answered 5\d\d$/.test(reason ?? '');
 
 /** The remedy of one that is down. @param which engines to name */
@@ -26,7 +26,7 @@ export const downRemedy = (
       ? restartOf(which)
       : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${wasUp ? `start ${which}` : deadEngine(which)}`;
 
-/** `has been down for 9 s (connection refused).` */
+/** `has been down for 9 s (connection refused).`, or that it is silent. */
 export function troubleOf(engine: Engine): string {
   const text = standInWords(engine);
   return text.charAt(0).toLowerCase() + text.slice(1);
@@ -66,23 +66,23 @@ const GATE_FULL = 0.97;
 const CACHED_LOW = 1 / 3;
 
 /** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500. It was down for 41 s (connection refused), until 5 s ago.` */
-export function pastOf({ failures: all, last_outage: outage, downs = 0 }: Partial<Engine>): string {
+export function pastOf({ failures: all, ...engine }: Partial<Engine>): string {
   return [
     all ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.` : '',
     all?.answered_since ? `It has answered ${counted(all.answered_since, 'call')} since.` : '',
-    outage?.until ? `It was down for ${span(1000 * (outage.until - outage.from))} (${outage.reason}), until ${agoOf(outage.until)}${oftenOf(downs)}.` : '',
+    outageOf(engine) && `It ${outageOf(engine)}.`,
   ].filter(Boolean).join(' '); // prettier-ignore
 }
+
+/** Of one that is back; '' of others. */
+export const outageOf = ({ last_outage: outage, downs = 0 }: Partial<Engine>): string =>
+  outage?.until ? `was down for ${span(1000 * (outage.until - outage.from))} (${outage.reason}), until ${agoOf(outage.until)}${oftenOf(downs)}` : ''; // prettier-ignore
 
 export const flaps = ({ downs }: Pick<Engine, 'downs'>): boolean => downs > 1;
 const oftenOf = (downs: number): string => (flaps({ downs }) ? `; it went down ${downs} times in the last 5 min` : '');
 
 /** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
-export function engineInWords(engine: Omit<Engine, 'text'>): string {
-  const { silent_seconds: silent } = engine;
-  const silence = silent ? ` It has answered no call and no probe well for ${span(1000 * silent)}.` : '';
-  return `${standInWords(engine)}${silence} ${pastOf(engine)}`.trim();
-}
+export const engineInWords = (engine: Omit<Engine, 'text'>): string => `${standInWords(engine)} ${pastOf(engine)}`.trim(); // prettier-ignore
 
 function standInWords(engine: Omit<Engine, 'text'>): string {
   const { state, downs, probe_in_seconds: probe, in_flight: inFlight } = engine;
@@ -91,6 +91,7 @@ function standInWords(engine: Omit<Engine, 'text'>): string {
   if (state === 'down') return `Has been down for ${downFor(engine)}${oftenOf(downs)}${next}.`;
   if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
+  if (engine.silent_seconds) return `Has answered no call and no probe well for ${span(1000 * engine.silent_seconds)}.`;
   if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
   if (state === 'probation') return 'On probation: one call at a time.';
   if (engine.window !== null && inFlight >= engine.window) return 'Its window is full.';

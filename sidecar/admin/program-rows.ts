@@ -115,10 +115,11 @@ export function programDetail(
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
       .map((engine) => [engine.id, troubleIn(engine)] as const);
-  const downAt = (id: string) => {
+  const troubleAt = (id: string) => {
     const engine = fleet.get(engineId(id));
-    if (engine?.told !== 'down') return undefined;
-    return { text: troubleIn(engine), forMs: now - (engine.trouble?.sinceMs ?? now) };
+    const row = engine && engineRow(context, engine, recent);
+    if (row?.state !== 'down' && !row?.silent_seconds) return undefined;
+    return { text: troubleOf(row), downMs: row.state === 'down' ? now - (engine?.trouble?.sinceMs ?? now) : undefined };
   };
   const setting = {
     ...rulesOf(context),
@@ -127,7 +128,7 @@ export function programDetail(
     timeouts: config.timeouts,
     failures: (id: CallId) => active.find(id)?.failures?.last ?? [],
     troubles,
-    downAt,
+    troubleAt,
     expected: driver.expected,
     engine: (id: string) => driver.views.engine(engineId(id)),
     holders: (id: string) => driver.views.holders(engineId(id)),

@@ -47,15 +47,17 @@ export function lastCallInWords(row: ProgramView, calls: readonly PastCall[], ru
   ].join('\n');
 }
 
-/** The last of its calls, and the last that failed, as clients ask again; '': none is known. */
-export function lastInWords(calls: readonly PastCall[]): string {
-  const last = calls.at(-1);
-  return last === undefined ? '' : [`Its last call, ${inShort(last)}`, ...(isFailed(last) ? [] : failedInWords(calls))].join('\n'); // prettier-ignore
+/** The last of its calls, and those that failed otherwise, as clients ask again; '': none is known. */
+export const lastInWords = (calls: readonly PastCall[]): string =>
+  calls.slice(-1).flatMap((last) => [`Its last call, ${inShort(last)}`, ...failedInWords(calls, faultOf(last))]).join('\n'); // prettier-ignore
+
+/** A paragraph for each way in which calls failed: of the last one, as the status names it. @param but a way that is told already */
+export function failedInWords(calls: readonly PastCall[], but?: string): string[] {
+  const last = new Map(calls.filter(isFailed).map((call) => [faultOf(call), call]));
+  return [...last].flatMap(([fault, call]) => fault === but ? [] : `Its last call to fail with ${fault}, ${agoOf(call.arrived_at + call.duration_seconds)}, ${inShort(call)}`); // prettier-ignore
 }
 
-/** At most one paragraph. */
-export const failedInWords = (calls: readonly PastCall[]): string[] =>
-  calls.filter(isFailed).slice(-1).map((call) => `Its last call to fail, ${agoOf(call.arrived_at + call.duration_seconds)}, ${inShort(call)}`); // prettier-ignore
+const faultOf = ({ code, status }: PastCall): string => code ?? String(status);
 
 const isFailed = ({ outcome }: PastCall): boolean => !/^(?:completed|cancelled|recalled|drained)$/.test(outcome);
 const inShort = ({ call, engine, text }: PastCall): string =>

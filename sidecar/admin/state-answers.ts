@@ -96,6 +96,8 @@ interface Failed extends Failures {
   readonly code: string;
   /** `client`: the call was wrong or not allowed. `service`: anything else, such as no room or a failing engine. */
   readonly fault: 'client' | 'service';
+  /** That failed the last call; null: not an engine alone. */
+  readonly engine: string | null;
 }
 
 export interface TotalsAnswer {
@@ -110,8 +112,6 @@ export interface TotalsAnswer {
   readonly failed: readonly Failed[];
   /** Calls whose clients left, while they waited or ran, though an engine could have answered them. */
   readonly left: Readonly<Record<'waiting' | 'running', number>>;
-  /** The last time in which no engine was in service; null: none that ended in this time. */
-  readonly outage: { readonly from: UnixSeconds; readonly until: UnixSeconds } | null;
   /** Queued time of calls that ended. */
   readonly queue_seconds: Spread;
   readonly cached_share: number | null;
@@ -255,7 +255,7 @@ export interface GatewayState {
     /** The remedies where something is wrong; '' otherwise. */
     readonly helps: string;
     /** The sentences of `text`, each with its level, in short ('' if it is good), and what to do; the level of all is the worst. */
-    readonly parts: readonly (StatusPart & { readonly title: string; readonly about: 'gateway' | 'engines' | 'calls' | 'batches' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
+    readonly parts: readonly (StatusPart & { readonly title: string; readonly about: 'gateway' | 'engines' | 'calls' | 'batches' | 'clients' | 'failures' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

@@ -105,7 +105,7 @@ export function queueRow({ config, driver }: Parts): Answers.Queue {
 }
 
 export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
-  const { steps, sum, stepMs, outage } = view;
+  const { steps, sum, stepMs } = view;
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
     p50: secondsOr(times.quantileMs(0.5)),
@@ -118,10 +118,13 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
     calls: sum.ends.count,
     failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')
-      .map(([code]) => ({ code, fault: faultOf(code), ...failuresOf(view, 'ends', code) }))
+      .map(([code]) => {
+        const { last: whose, ...failures } = failuresOf(view, 'ends', code);
+        const [last = '', engine = null] = whose.split('\n');
+        return { code, fault: faultOf(code), ...failures, last, engine };
+      })
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
     left: { waiting: sum.left.sumsOf('waiting')[0], running: sum.left.sumsOf('running')[0] },
-    outage: outage === undefined ? null : { from: unixSeconds(outage.fromMs), until: unixSeconds(outage.untilMs) },
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,
     shadow: shadow?.latest() ?? null,

@@ -6,7 +6,7 @@ import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { awayInWords, downRemedy, failsNow, flaps, pastOf, restartOf } from './engine-words.js';
+import { awayInWords, downRemedy, failsNow, flaps, isReached, outageOf, pastOf, restartOf } from './engine-words.js';
 import { agoOf, count, counted, isRecent, latestOf, named, span } from './figures.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
@@ -15,9 +15,11 @@ export const DOWN_SHOWN = 5;
 
 const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SHOWN).map(({ id }) => id);
 
-/** Whether a model of the engine is served by none. */
-const isMissed = ({ models }: Engine, engines: readonly Engine[]): boolean =>
-  models.some((model) => !engines.some((other) => isServing(other) && other.models.includes(model)));
+/** Whether a model of the engine is served by no other. */
+const isMissed = (engine: Engine, engines: readonly Engine[]): boolean => {
+  const others = engines.filter((other) => other !== engine && isServing(other));
+  return engine.models.some((model) => !others.some(({ models }) => models.includes(model)));
+};
 
 /** Engines that are out of service for one reason, together. */
 const alike = (engines: readonly Engine[]): Engine[][] => {
@@ -35,7 +37,7 @@ interface Seen {
   readonly queue: Queue;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
-  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'left' | 'outage' | 'shadow'>;
+  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'left' | 'shadow'>;
 }
 
 type Status = GatewayState['status'];
@@ -66,7 +68,8 @@ export function statusOf(
   const away = inState('draining', 'drained');
   const up = inState('up').length;
   const [starting, onProbation] = [inState('starting').length, inState('probation').length];
-  const isServed = engines.some(isServing);
+  const serving = engines.filter(isServing);
+  const isServed = serving.length > 0;
   const isLost = (engine: Engine) => isServed && isMissed(engine, engines);
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
@@ -76,8 +79,9 @@ export function statusOf(
   const mayWait = fleet.awaited.size > 0 || [...down, ...inState('starting')].some(({ models }) => models.length > 0);
   const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
-  const undrain = `maitred engines undrain ${idsOf(away).join(' or ')}`;
-  const remedyOf = (engine: Engine) => engine.state !== 'down' ? undrain : downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
+  const cureOf = (engine: Engine) => isMissed(engine, engines) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`; // prettier-ignore
+  const undrain = ({ id }: Pick<Engine, 'id'>) => `maitred engines undrain ${id}`;
+  const remedyOf = (engine: Engine) => engine.state !== 'down' ? undrain(engine) : flaps(engine) && isReached(engine.down_reason) ? cureOf(engine) : downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
   // One that is being removed does not come back.
   const isWanted = ({ source }: Engine) => source !== null && queue.longest_wait_seconds > DRAINED_WAIT_SECONDS;
   // From `reserveMs` on, the scheduler itself makes way for a call.
@@ -89,18 +93,19 @@ export function statusOf(
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
-      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away.length > 0 ? undrain : '')),
+      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away[0] ? undrain(away[0]) : '')),
     ...alike([...down, ...away]).slice(0, DOWN_SHOWN).flatMap((some) => {
       const [first] = some as [Engine];
       const ids = `${idsOf(some).join(', ')}${some.length > DOWN_SHOWN ? ` and ${counted(some.length - DOWN_SHOWN, 'other')}` : ''}`;
       const lost = some.some(isLost) ? LOST : '';
       return said('engines', first.state === 'down' || lost ? 'bad' : some.some(isWanted) ? 'warn' : 'good', `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
     }),
-    ...inState('up', 'probation').filter((engine) => failsNow(engine) || flaps(engine)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', failsNow(engine) ? 'warn' : 'good', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], !failsNow(engine) ? `read the log of ${engine.id}` : isMissed(engine, engines.filter((other) => other !== engine)) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`)),
-    ...said('gateway', 'good', '', totals.outage && !totals.failed.some(({ code }) => code === 'no_engine') ? [`${withoutEngine(totals.outage)}.`] : []),
+    ...serving.filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], cureOf(engine))),
+    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
     ...failedParts({ engines, totals }, 'service'),
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
+    ...said('gateway', 'good', '', commonOutage(engines)),
+    ...serving.filter((engine) => !failsNow(engine) && outageOf(engine)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'good', '', [`${engine.id} ${outageOf(engine)}.`], `read the log of ${engine.id}`)),
     ...said('clients', 'good', '', leftInWords(totals)),
     ...said('gateway', 'warn', 'cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...failedParts({ engines, totals }, 'client'),
@@ -119,6 +124,13 @@ export function statusOf(
   };
 }
 
+/** The last time in which all were down, if one is back. */
+function commonOutage(engines: readonly Engine[]): string[] {
+  const from = Math.max(...engines.map(({ last_outage: outage }) => outage?.from ?? Infinity));
+  const until = Math.min(...engines.map(({ last_outage: outage }) => outage?.until ?? Infinity));
+  return from < until && until < Infinity ? [`No engine was in service for ${span(1000 * (until - from))}, until ${agoOf(until)}.`] : []; // prettier-ignore
+}
+
 /** Share of the calls from which failures call for a look. */
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
@@ -126,29 +138,28 @@ const CODES_SHOWN = 3;
 /** Codes of failures whose remedy stands beside them meanwhile, that of the engines or of the gateway that drains, and that then are over. */
 const TOLD_BESIDE = ['no_engine', 'draining'];
 const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks for';
-/** Failures for want of an engine, but for those that it words itself, such as `engine_400`. */
-const BY_ENGINES = /^no_engine$|^engine_[a-z]/;
+/** Failures of engines, but for those that they word themselves, such as `engine_400`. */
+const BY_ENGINES = /^engine_[a-z]/;
 
-/** None if no call failed by that fault, or hardly any. */
+/** None if no call failed by that fault, or hardly any by that of clients. */
 function failedParts({ engines, totals }: Pick<Seen, 'engines' | 'totals'>, fault: 'client' | 'service'): Part[] {
-  const { calls, failed, outage } = totals;
+  const { calls, failed } = totals;
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
   const [worst] = codes;
-  if (worst === undefined || failures < FAILED_SHARE * calls) return [];
+  const isMany = failures >= FAILED_SHARE * calls;
+  if (worst === undefined || (fault === 'client' && !isMany)) return [];
   const lastAt = Math.max(...codes.map(({ last_at: at }) => at));
-  const without = outage && ` (${withoutEngine(outage).replace('No', 'no')})`;
-  const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${(each.code === 'no_engine' && without) || byWhom(each, engines)}`); // prettier-ignore
+  const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${byWhom(each)}`); // prettier-ignore
   const [about, whose] =
-    fault === 'client' ? (['clients', ' by the client’s fault'] as const) : (['gateway', ''] as const);
+    fault === 'client' ? (['clients', ' by the client’s fault'] as const) : (['failures', ''] as const);
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${whose}`;
-  const logs = idsOf(engines.filter((engine) => engine.failures && engine.state !== 'down' && !failsNow(engine))).join(
-    ', ',
-  );
-  const remedies = TOLD_BESIDE.includes(worst.code) ? [''] : BY_ENGINES.test(worst.code) ? [logs && `read the log of ${logs}`] : [ERRORS_TOLD]; // prettier-ignore
+  const calm = engines.filter((engine) => engine.failures && engine.state !== 'down' && !failsNow(engine));
+  const logs = calm.length > 0 ? `read the log of ${idsOf(calm).join(', ')}` : '';
+  const remedy = TOLD_BESIDE.includes(worst.code) ? '' : BY_ENGINES.test(worst.code) ? logs : ERRORS_TOLD;
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
-  const level = fault === 'service' && isRecent(lastAt) ? 'warn' : 'good';
-  return said(about, level, title, [`${title}${latestOf(what, lastAt)}.`], ...remedies);
+  const level = fault === 'service' && isMany && isRecent(lastAt) ? 'warn' : 'good';
+  return said(about, level, title, [`${title}${latestOf(what, lastAt)}.`], remedy);
 }
 
 /** Nothing where clients left hardly any call. */
@@ -157,18 +168,14 @@ function leftInWords({ calls, left: { waiting, running } }: Seen['totals']): str
   return all === 0 || all < FAILED_SHARE * (calls + all) ? [] : [`Clients gave up ${counted(all, 'call')} in the last 5 min: ${count(waiting)} that waited, ${count(running)} that ran.`]; // prettier-ignore
 }
 
-const withoutEngine = ({ from, until }: NonNullable<TotalsAnswer['outage']>): string => `No engine was in service for ${span(1000 * (until - from))}, until ${agoOf(until)}`; // prettier-ignore
-
-/** ` (the last by program "p" of tenant t, while gpu-1 was down)`, as far as it has names. */
-function byWhom({ code, last, last_at: at }: TotalsAnswer['failed'][number], engines: readonly Engine[]): string {
+/** ` (the last by program "p" of tenant t on gpu-1)`, as far as it has names. */
+function byWhom({ last, engine }: TotalsAnswer['failed'][number]): string {
   const [label, tenant] = [labelOf(last as ProgramId), tenantOf(last as ProgramId)];
   const program = label === '~' ? '' : ` program ${named(label)}`;
   const owner = tenant === DEFAULT_TENANT ? '' : `${program && ' of'} tenant ${tenant}`;
   const by = last === '' || program + owner === '' ? '' : ` by${program}${owner}`;
-  // Connections break before the engine counts as down, and times of failures are told to 5 s.
-  const down = BY_ENGINES.test(code) ? engines.filter(({ last_outage: out }) => out && out.from <= at + 6 && at <= (out.until ?? Infinity)) : []; // prettier-ignore
-  const meanwhile = down.length === 0 ? '' : `${by && ','} while ${idsOf(down).join(', ')} ${down.length === 1 ? 'was' : 'were'} down`; // prettier-ignore
-  return by + meanwhile && ` (the last${by}${meanwhile})`;
+  const where = engine ? ` on ${engine}` : '';
+  return by + where && ` (the last${by}${where})`;
 }
 
 /** A loss below this share is none to act on. */

@@ -22,8 +22,8 @@ export interface Setting extends Rules {
   readonly holders: (id: string) => readonly HolderView[];
   /** Whether the engine itself reports calls that wait in it. */
   readonly queues: (id: string) => boolean;
-  /** The trouble of an engine that is down, and for how long it has been; undefined: it is not. */
-  readonly downAt: (id: string) => { readonly text: string; readonly forMs: number } | undefined;
+  /** The trouble of an engine that is down or silent, and for how long it has been down; undefined: it is neither. */
+  readonly troubleAt: (id: string) => { readonly text: string; readonly downMs: number | undefined } | undefined;
   /** Each engine that serves a model and is not in service, and why. */
   readonly troubles: (model: string) => readonly (readonly [id: string, text: string])[];
 }
@@ -37,14 +37,16 @@ export function callInWords(view: CallView, setting: Setting): string {
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined) {
     const at = dispatch?.engine ?? 'no engine yet';
-    const down = setting.downAt(at)?.text;
+    const trouble = setting.troubleAt(at);
+    const isDown = trouble?.downMs !== undefined;
     return [
-      `${call} has run for ${span(serviceMs)} on ${at}${down === undefined ? '' : ', which is down'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
+      `${call} has run for ${span(serviceMs)} on ${at}${isDown ? ', which is down' : ''}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
-      ...(down === undefined ? [] : [`${at} ${down}`, startedAtMs === undefined ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))} (timeouts.firstByteMs).` : `It is cut after ${span(timeouts.idleMs)} of silence (timeouts.idleMs).`]),
+      ...(trouble === undefined ? [] : [`${at} ${trouble.text}`]),
+      ...(!isDown ? [] : [startedAtMs === undefined ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))} (timeouts.firstByteMs).` : `It is cut after ${span(timeouts.idleMs)} of silence (timeouts.idleMs).`]),
       ...dispatchInWords(dispatch, balancer, { isBackground: background, isTooLong: view.oversized }),
       ...forecastInWords(forecast),
-      ...(down === undefined ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),
+      ...(!isDown ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),
     ].join('\n'); // prettier-ignore
   }
   const { nearest, promoteAtMs = Infinity, overdueAtMs = Infinity } = waiting;

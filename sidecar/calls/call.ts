@@ -13,7 +13,7 @@ import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { Failures, KEEPS_PLACE, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
 import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
-import { HUNG, type CallHandle, type CallReport, type CallSpec, type Outcome } from './spec.js';
+import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { refusalFor } from './refusal.js';
 import { Reply } from './reply.js';
 import { CallTimes } from './times.js';
@@ -266,7 +266,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       return new GatewayError('no_engine', 'No engine was up until the client left.');
     const engine = this.#hungMs > 0 ? this.#attempt?.engine : undefined;
     if (engine === undefined) return undefined;
-    observers.tell('engineFailed', this.spec, engine.id, 'answer', HUNG);
+    observers.tell('engineFailed', this.spec, engine.id, 'answer', 'down until the client left');
     engine.misanswered(this.#program);
     return new GatewayError('engine_timeout', 'The engine was down until the client left.');
   }

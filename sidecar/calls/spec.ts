@@ -27,8 +27,6 @@ export interface CallTrace {
 
 /** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
 export type FailureCause = Fault | 'busy';
-/** How it fails one whose client leaves meanwhile. */
-export const HUNG = 'down until the client left';
 
 /** A request that has been read, checked and identified. */
 export interface CallSpec extends Readonly<ReturnType<typeof readDeclaration>> {
@@ -91,16 +89,17 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
+/** It is amended if its client left and its engine turns out to have been dead by then. */
 export interface CallReport {
-  readonly outcome: Outcome;
+  outcome: Outcome;
   /** Status sent to the client; 499 if it had left. */
   readonly status: number;
-  readonly code: ErrorCode | undefined;
+  code: ErrorCode | undefined;
   /** The last dispatch. */
   readonly dispatch: Dispatch | undefined;
   readonly attempts: number;
   /** Of the last of them that failed. */
-  readonly failures: readonly FailedAttempt[];
+  failures: readonly FailedAttempt[];
   /** Milliseconds by cause, as the waits were looked at. */
   readonly waits: ReturnType<WaitCauses['take']>;
   readonly queueMs: number;

@@ -84,7 +84,7 @@ export class Step {
   readonly queues = new Durations();
   readonly cached = new Ratios();
   readonly readings = new Ratios();
-  /** Calls by how they ended, `completed` or an error code, and the program of the last. */
+  /** Calls by how they ended, `completed` or an error code, and of the last the program, and in a further line the engine that failed it. */
   readonly ends = new Ratios();
   /** Calls whose clients left, by whether they were `waiting` or `running`. */
   readonly left = new Ratios();

@@ -1,6 +1,7 @@
 import type { Dispatch, EngineId, Event, Millis, ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import { HUNG, type CallHandle, type CallReport, type CallSpec, type FailureCause } from '../calls/spec.js';
+import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
+import { span } from '../../text/index.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
 import { isBackground } from './known-programs.js';
@@ -42,10 +43,8 @@ export class Totals implements Observer {
   readonly #marks: { readonly atMs: number; readonly text: string; readonly lost?: EngineId | undefined }[] = [];
   /** Engines that were in service, and whether they are. */
   readonly #serving = new Map<EngineId, boolean>();
-  /** The last time in which none was; its end is Infinity until one is. */
-  #outage = { fromMs: -Infinity, untilMs: -Infinity };
   /** The last running calls whose clients left: it may turn out that their engines were dead. */
-  readonly #left: { readonly engine: EngineId; readonly atMs: Millis; readonly program: ProgramId }[] = [];
+  readonly #left: (Pick<CallSpec, 'identity'> & { readonly report: CallReport; readonly atMs: Millis })[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly ports: TotalsPorts) {
@@ -81,17 +80,13 @@ export class Totals implements Observer {
   /** Marks engines that go and come back. An engine also joins anew when what is known of it changes. */
   heard(event: Event): void {
     if (event.type === 'engineLost' || event.type === 'engineDrained') {
-      const wasServing = this.#serving.get(event.engine);
       this.#serving.set(event.engine, false);
-      if (wasServing && ![...this.#serving.values()].includes(true))
-        this.#outage = { fromMs: this.ports.now(), untilMs: Infinity };
       if (event.type === 'engineDrained') return this.mark(`${event.engine} is draining`);
       this.mark(`${event.engine} is down`, event.engine);
       this.#blame(event.engine, this.ports.now() - (event.silentMs ?? 0));
     } else if (event.type === 'engineJoined' && event.down !== true) {
       if (this.#serving.get(event.engine) === false) this.mark(`${event.engine} is up again`);
       this.#serving.set(event.engine, true);
-      this.#outage.untilMs = Math.min(this.#outage.untilMs, this.ports.now());
     }
   }
 
@@ -111,9 +106,8 @@ export class Totals implements Observer {
   ended({ spec }: Pick<CallHandle, 'spec'>, report: CallReport, nowMs: Millis): void {
     const { queueMs, dispatch, usage, outcome, status, code, wasRunning } = report;
     const end = outcome === 'completed' ? outcome : (code ?? `engine_${status}`);
-    if (outcome !== 'cancelled') this.#end(spec, end, nowMs);
-    else if (wasRunning && dispatch !== undefined)
-      this.#left.push({ engine: dispatch.engine, atMs: nowMs, program: spec.identity.program });
+    if (outcome !== 'cancelled') this.#end(spec, end, nowMs, dispatch?.engine);
+    else if (wasRunning) this.#left.push({ identity: spec.identity, report, atMs: nowMs });
     if (this.#left.length > LEFT_MAX) this.#left.shift();
     this.#each(nowMs, (step) => {
       if (outcome === 'cancelled') step.left.add(wasRunning ? 'running' : 'waiting', 1);
@@ -130,26 +124,29 @@ export class Totals implements Observer {
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
     const sum = joined(steps);
-    const outage = this.#outage.untilMs >= firstMs && this.#outage.untilMs <= now ? this.#outage : undefined;
-    return { steps, sum, stepMs, firstMs, outage, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
+    return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 
-  /** Calls that were left since the last sign of life of an engine that is down have failed, as those fail that hang there. */
+  /** Calls that were left since the last sign of life of an engine that is down have failed, as those fail that hang there. So say their reports from now on. */
   #blame(engine: EngineId, sinceMs: number): void {
-    for (const left of this.#left.splice(0)) {
-      if (left.engine !== engine || left.atMs < sinceMs) this.#left.push(left);
-      else
-        this.#each(left.atMs, (step) => {
-          step.left.add('running', -1);
-          step.failures.add(engine, 1, 0, HUNG);
-          step.ends.add('engine_timeout', 1, 1, left.program);
-        });
+    for (const { identity, report, atMs } of this.#left) {
+      if (report.outcome !== 'cancelled' || report.dispatch?.engine !== engine || atMs < sinceMs) continue;
+      const message = `silent for ${span(atMs - sinceMs)} when the client left, and found down ${span(this.ports.now() - atMs)} later`;
+      report.outcome = 'timed_out';
+      report.code = 'engine_timeout';
+      report.failures = [...report.failures, { engine, message, atMs }];
+      this.#end({ identity }, report.code, atMs, engine);
+      this.#each(atMs, (step) => {
+        step.left.add('running', -1);
+        step.failures.add(engine, 1, 0, message);
+      });
     }
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */
-  #end({ line, identity }: Whose, end: string, nowMs: Millis): void {
-    if (line === undefined) this.#each(nowMs, (step) => step.ends.add(end, 1, 1, identity.program));
+  #end({ line, identity }: Whose, end: string, nowMs: Millis, engine?: EngineId): void {
+    const whose = `${identity.program ?? ''}${end.startsWith('engine_') && engine ? `\n${engine}` : ''}`;
+    if (line === undefined) this.#each(nowMs, (step) => step.ends.add(end, 1, 1, whose));
   }
 
   #each(ms: number, change: (step: Step) => void): void {

@@ -96,18 +96,18 @@ describe('a frame', () => {
   it('tells what is wrong and what helps in up to a third of the screen, then all else', async () => {
     const parts = [
       { level: 'bad', text: 'gpu-2 has been down for 9.5 s (connection refused).' },
-      { level: 'warn', text: 'The last reload was refused.' },
+      { level: 'warn', text: '5 calls wait for an engine.' },
+      { level: 'warn', about: 'failures', text: '7 of 99 calls failed.' },
       { level: 'good', text: '1 of 2 engines up.' },
-      { level: 'good', text: '1 call runs, 5 wait for KV cache, the longest for 80 s.' },
     ];
     const scene = async (status: object) => ({ ...SCENE, snapshot: await snapshotOf([program('a')], 345, { '/gateway': { status, policy: 'plas' } }) }); // prettier-ignore
     const wrong = await scene({ level: 'bad', parts, helps: 'What helps: start gpu-2.' });
     expect(frame(wrong, 80, 5).slice(0, 5).map((line) => line.trim())).toEqual([
       'gateway:8080: 345 programs, shown 11 to 11. Policy plas.',
       'gpu-2 has been down for 9.5 s (connection refused).',
-      'The last reload was refused.',
+      '5 calls wait for an engine.',
       'What helps: start gpu-2.',
-      '1 of 2 engines up. 1 call runs, 5 wait for KV cache, the longest for 80 s.',
+      '7 of 99 calls failed. 1 of 2 engines up.',
     ]); // prettier-ignore
     expect([40, 9, 8, 3].map((height) => headLinesOf(wrong, 80, height))).toEqual([6, 3, 2, 1]);
   });

@@ -20,12 +20,12 @@ describe('maitred why', () => {
 
   it('names what is down, and what helps, where no call waits because none is taken', async () => {
     const { url } = await world([]);
-    expect((await run(['why', '--url', url])).out).toBe('There is no engine. No call waits.\nWhat helps: add one: maitred engines add URL.\n'); // prettier-ignore
+    expect((await run(['why', '--url', url])).out).toBe('There is no engine.\nWhat helps: add one: maitred engines add URL.\nNo call waits.\n'); // prettier-ignore
     const engine = await fakeEngine();
     const drained = await world([engine]);
     await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain?force`, { method: 'POST' });
     const { out } = await run(['why', '--url', drained.url]);
-    expect(out.replaceAll('\n', ' ')).toBe(`0 of 1 engine up: new calls fail at once. ${engine.id} is drained: it takes no calls until it is returned to service. No call waits. What helps: maitred engines undrain ${engine.id}. `); // prettier-ignore
+    expect(out.replaceAll('\n', ' ')).toBe(`0 of 1 engine up: new calls fail at once. What helps: maitred engines undrain ${engine.id}. ${engine.id} is drained: it takes no calls until it is returned to service. No call waits. `); // prettier-ignore
   });
 
   it('tells how a program ended', async () => {
@@ -64,7 +64,7 @@ describe('maitred why', () => {
     await post(`${url}/engines`, { id: 'gone', url: 'http://127.0.0.1:1' });
     await until(async () => (await ask(`${url}/engines/gone`)).json()['state'] === 'down');
     expect((await run(['why', '--url', url])).out).toMatch(
-      /^At the gateway: gone has been down for [^]*\sWhat\shelps:\sstart gone[^]*\.\nCall /,
+      /^gone has been down for [^]*\nWhat helps: start gone.*\n1 of 2 engines up\.\n1 call runs, 1 waits [^]*\.\n\nCall /,
     );
     expect((await why(url, 'held')).out).toMatch(/^Call \S+ of program "held" has waited \S+ m?s for the window of/);
     expect((await chat(url, {}, named('strange'))).status).toBe(429);

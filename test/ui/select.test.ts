@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
-import { failuresOf, inOrder, sortOf, sumsOf, together } from '../../ui/select.js';
+import { inOrder, sortOf, sumsOf, together } from '../../ui/select.js';
 import { levelOf, stateOf, typeHint, typeName } from '../../ui/words.js';
-
-it('adds up the failures by whose fault they are', () => {
-  const failed = [
-    { code: 'no_engine', calls: 3, fault: 'service', last_at: 9, last: '' },
-    { code: 'queue_full', calls: 1, fault: 'service', last_at: 9, last: '' },
-    { code: 'unknown_model', calls: 20, fault: 'client', last_at: 9, last: '' },
-  ] as const;
-  expect(failuresOf('service', failed)).toEqual({ calls: 4, codes: ['3 no_engine', '1 queue_full'] });
-  expect(failuresOf('client', failed.slice(0, 2))).toEqual({ calls: 0, codes: [] });
-});
 
 it('has marks close to each other as one, with how often each came', () => {
   const marks = [0, 5, 14, 15, 40].map((at) => ({ at, text: at === 5 ? 'e is up again' : 'e is down' }));

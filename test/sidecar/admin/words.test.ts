@@ -62,7 +62,7 @@ function told({
     engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
     holders: () => holders,
     queues: () => queues,
-    downAt: (id: string) => (id === 'gone' ? { text: 'is down.', forMs: 1 } : undefined),
+    troubleAt: (id: string) => (id === 'e' ? undefined : { text: `is ${id}.`, downMs: id === 'down' ? 1 : undefined }),
     timeouts: { idleMs: 9000, firstByteMs: 60_000 },
     failures: () => failures,
     troubles: () => troubles,
@@ -107,12 +107,14 @@ it('says of a running call whose prompt no engine takes that it is to be refused
   expect(text).toMatch(/\. No engine takes so long a prompt: e is to refuse it at once\.$/);
 });
 
-it('says what ends a running call whose engine is down', () => {
-  const running = { waiting: undefined, serviceMs: 5000, dispatch: { engine: 'gone', level: 0 } };
+it('says what ends a running call whose engine is down, and that one is silent', () => {
+  const running = { waiting: undefined, serviceMs: 5000, dispatch: { engine: 'down', level: 0 } };
   expect(told({ call: running })).toContain(
-    '\ngone is down.\nNo byte of its answer has come: it is cut in 55 s (timeouts.firstByteMs).\n',
+    '\ndown is down.\nNo byte of its answer has come: it is cut in 55 s (timeouts.firstByteMs).\n',
   );
   expect(told({ call: { ...running, startedAtMs: -1000 } })).toContain('\nIt is cut after 9 s of silence (timeouts');
+  const silent = told({ call: { ...running, dispatch: { engine: 'silent', level: 0 } } });
+  expect(silent).toMatch(/^Call c-1 of program "p" has run for 5 s on silent\.\nsilent is silent\.\n(?!No byte)/);
 });
 
 it('advises a larger window only for an engine in which no calls wait', () => {

@@ -51,7 +51,7 @@ describe('a waiting call', () => {
       expect(await read(`/programs${filter}`)).toMatchObject({ programs: rows });
     const { out } = await run(['why', '--url', url]);
     expect(out.replaceAll('\n', ' ')).toMatch(
-      /^Call \S+ of program "second" has waited \S+ m?s for the window of \S+\. /,
+      /^1 engine up\. 1 call runs, 1 waits for the window, .*\. {2}Call \S+ of program "second" has waited \S+ m?s for the window of \S+\. /,
     );
     // Neither has promotions: of equals, those that wait come first.
     for (const sort of ['promotions', '-promotions'])
@@ -144,16 +144,22 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const answer = chat({}, named('p'));
   await until(() => engine.seen.length === 1);
   const impatient = leavingChat({}, named('q'));
-  await until(() => engine.seen.length === 2);
+  const early = leavingChat({}, named('r'));
+  await until(() => engine.seen.length === 3);
   engine.routes.set('/v1/models', () => undefined);
   await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ state: 'up', text: expect.stringMatching(/ no call and no probe well for .*s\.$/) as string }); // prettier-ignore
+  expect((await run(['why', '--url', url, 'p'])).out).toMatch(
+    / on gpu-1\.\ngpu-1 has answered no call and no probe well /,
+  );
+  early.leave();
+  await early.call;
   engine.routes.set('/v1/models', 500);
   await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ state: 'down', in_flight: 2 });
   expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(2);
   const { text } = (await read<Answers.GatewayState>('/gateway')).status;
   expect(text).toMatch(/^0 of 1 engine up: .* gpu-1 has been down for /);
   expect(text).toMatch(/ 2 calls hang where the engine is down, none waits\.$/);
-  expect(await read('/programs')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }, {}] });
+  expect(await read('/programs?state=active')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }, {}] }); // prettier-ignore
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
   expect(out.replaceAll('\n', ' ')).toMatch(/No byte of its answer has come: it is cut in (10 min|9 min 5\d s) \(/);
@@ -168,9 +174,12 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const { active } = await read<Answers.ProgramDetail>('/programs/p');
   for (const { hung_seconds: hung, service_seconds: lasted } of [ended, active[0]] as Answers.ActiveCall[])
     expect(0 < hung && hung < lasted).toBe(true);
-  expect(await read('/totals')).toMatchObject({ failed: [{ code: 'engine_timeout', fault: 'service', calls: 1 }] });
+  // The gateway learnt later that it was no whim of this one, and says so everywhere.
+  expect(await read('/programs/r/calls')).toMatchObject({ calls: [{ outcome: 'timed_out', code: 'engine_timeout' }] });
+  expect((await read<Told>('/programs/r/explain')).text).toMatch(/: Its client left after \S+ m?s\. gpu-1: silent for \S+ m?s when the client left, and found down \S+ m?s later\.\n/); // prettier-ignore
+  expect(await read('/totals')).toMatchObject({ failed: [{ code: 'engine_timeout', fault: 'service', calls: 2, engine: 'gpu-1' }] }); // prettier-ignore
   expect(await read('/engines/gpu-1')).toMatchObject({
-    failures: { calls: 1, last: 'down until the client left', answered_since: 0 },
+    failures: { calls: 2, last: 'down until the client left', answered_since: 0 },
   });
   open();
   expect((await answer).status).toBe(200);
@@ -247,7 +256,7 @@ describe('a program', () => {
     );
     expect(idle.text).toContain('because its prompt is short');
     expect(await read('/programs?state=active')).toMatchObject({ programs: [] });
-    expect((await run(['why', '--url', url])).out).toBe('1 engine up. No call waits.\n');
+    expect((await run(['why', '--url', url])).out).toBe('1 engine up.\nNo call waits.\n');
     const past = `/programs/${last.call}/explain`;
     const text = `Call ${last.call} of program "second" has ended. ${last.text}`;
     expect(await read(past)).toMatchObject({ text, program: { id: 'second' } });

@@ -140,7 +140,7 @@ describe('a request that is refused before it is a call', () => {
     expect(await why('p')).toMatch(/^Program "p" is idle: .*\nIts last call, p: Refused with 404 unknown_model before/);
     // Its client asked again.
     await chat({}, named('p'));
-    expect(await why('p')).toMatch(/\nIts last call, .*: Answered after [^]*\nIts last call to fail, .* ago, p: Refused with 404 /); // prettier-ignore
+    expect(await why('p')).toMatch(/\nIts last call, .*: Answered after [^]*\nIts last call to fail with unknown_model, .* ago, p: Refused with 404 /); // prettier-ignore
     // A request by the id of a call does not hide it.
     const call = String((await chat({}, named('q'))).headers['x-maitred-call']);
     await chat({ model: 'gpt-4' }, { ...named('r'), ...ids(call) });

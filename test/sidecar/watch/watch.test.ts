@@ -154,15 +154,19 @@ describe('totals', () => {
     const counts = [...sum.ends].map(([end, [calls]]) => [end, calls]);
     expect(counts).toEqual([['completed', 4], ['engine_400', 2], ['queue_timeout', 2], ['queue_full', 2]]); // prettier-ignore
     const engine = 'gpu-1' as EngineId;
-    const left = { queueMs: 0, outcome: 'cancelled', status: 499, code: 'client_gone', dispatch: { engine }, wasRunning: true }; // prettier-ignore
-    for (const atMs of [5000, 7000]) totals.ended(CALL, left as CallReport, millis(atMs));
+    const left = { queueMs: 0, outcome: 'cancelled', status: 499, code: 'client_gone', dispatch: { engine }, wasRunning: true, failures: [] } as unknown as CallReport; // prettier-ignore
+    const reports = [5000, 7000].map((atMs) => [{ ...left }, millis(atMs)] as const);
+    for (const report of reports) totals.ended(CALL, ...report);
     const leftNow = () => ['waiting', 'running'].map((how) => totals.read(millis(nowMs)).sum.left.sumsOf(how)[0]);
     expect(leftNow()).toEqual([2, 2]);
     // Twice, as it goes down again.
     for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineLost', engine, silentMs: millis(3000) });
     expect(leftNow()).toEqual([2, 1]);
+    const message = 'silent for 1 s when the client left, and found down 2 s later';
     const { sum: later } = totals.read(millis(nowMs));
-    expect([later.ends.sumsOf('engine_timeout'), later.failures.sumsOf(engine)]).toEqual([[1, 1, 'default:p'], [1, 0, 'down until the client left']]); // prettier-ignore
+    expect([later.ends.sumsOf('engine_timeout'), later.failures.sumsOf(engine)]).toEqual([[1, 1, 'default:p\ngpu-1'], [1, 0, message]]); // prettier-ignore
+    // The call's record, which is this report, agrees.
+    expect(reports.map(([{ outcome, code, failures }]) => [outcome, code, failures])).toEqual([['cancelled', 'client_gone', []], ['timed_out', 'engine_timeout', [{ engine, message, atMs: 7000 }]]]); // prettier-ignore
   });
 
   it.each([
@@ -194,7 +198,7 @@ describe('totals', () => {
     expect(['kv', 'window', 'never'].map((name) => step.readings.of(name))).toEqual([2.5, 8, null]);
   });
 
-  it('mark engines that go and come back, as long as the range shows them, and know when none was there', () => {
+  it('mark engines that go and come back, as long as the range shows them', () => {
     const totals = totalsOf();
     const engine = 'gpu-1' as EngineId;
     const marks = (range?: '1h') => totals.read(millis(nowMs), range).marks.map(({ atMs, text }) => [atMs, text]);
@@ -203,15 +207,10 @@ describe('totals', () => {
     totals.heard({ type: 'engineLost', engine });
     // It may be expected, and is not back.
     totals.heard({ type: 'engineJoined', engine, models: [], down: true });
-    expect(totals.read(millis(nowMs)).outage).toBeUndefined();
     nowMs = 3000;
     // The second time, it tells another capacity.
     for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineJoined', engine, models: [] });
-    const outage = { fromMs: 1000, untilMs: 3000 };
-    expect(totals.read(millis(nowMs)).outage).toEqual(outage);
-    totals.heard({ type: 'engineJoined', engine: 'gpu-2' as EngineId, models: [] });
     totals.heard({ type: 'engineDrained', engine });
-    expect(totals.read(millis(nowMs)).outage).toEqual(outage);
     const all = [[1000, 'gpu-1 is down'], [3000, 'gpu-1 is up again'], [3000, 'gpu-1 is draining']]; // prettier-ignore
     expect(marks()).toEqual(all);
     nowMs = 305_000;
