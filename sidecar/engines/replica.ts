@@ -311,7 +311,8 @@ export class Replica {
     this.#failed.clear();
     this.responded();
     if (!isServing(this)) {
-      this.pastTrouble = this.trouble && { ...this.trouble, untilMs: this.ports.now() };
+      // One that was never up has cost no call.
+      if (this.trouble && this.state === 'down') this.pastTrouble = { ...this.trouble, untilMs: this.ports.now() };
       this.trouble = undefined;
       this.#enter(this.state === 'down' ? 'probation' : 'up');
     }

@@ -25,7 +25,7 @@ it('says what an engine that is up has room for, and since when one is down', ()
 });
 
 it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
-  const up = { id: 'e1', state: 'up', models: ['m'], in_flight: 0, failures: null };
+  const [now, up] = [Date.now() / 1000, { id: 'e1', state: 'up', models: ['m'], in_flight: 0, failures: null }];
   const told = (calls: number, attempts: number, age: number, more: object = {}, answered_since = 0) => {
     const failures = { calls, attempts, last_at: Date.now() / 1000 - age, last: 'status 500', answered_since };
     const engine = { ...up, id: 'e3', failures, ...more };
@@ -45,13 +45,14 @@ it('tells what an engine that is up has failed, and warns of much until none has
   // Of an engine that flaps, the good answers before hide nothing.
   const flaps = (reason: string) => told(34, 781, 1, { downs: 5, last_outage: { from: Date.now() / 1000 - 5, until: Date.now() / 1000 - 3, reason } })[0]; // prettier-ignore
   expect([flaps(others), flaps(gone)]).toEqual(['warn', 'good']);
+  // It should take no calls, whether it is down at the moment or not.
+  expect([1, 2].map((downs) => told(34, 781, 1, { state: 'down', downs, down_reason: others })[1])).toEqual(['What helps: restart e3, or read its log.', 'What helps: maitred engines drain e3, and read its log.']); // prettier-ignore
   // One that was down is worth a note also once it is well; so is a time without any.
-  const ago = (seconds: number) => Date.now() / 1000 - seconds;
-  const both = ['e', 'f'].map((id, at) => ({ ...up, id, models: [], downs: 1 + at, last_outage: { from: ago(26 + at), until: ago(16 - at), reason: 'no answer' } })); // prettier-ignore
+  const both = ['e', 'f'].map((id, at) => ({ ...up, id, models: [], downs: 1 + at, last_outage: { from: now - 26 - at, until: now - 16 + at, reason: 'no answer' } })); // prettier-ignore
   const fine = statusWith({ engines: both });
   const [none, one, two] = ['No engine was in service for 10 s, until 16 s ago.', 'e was down for 10 s (no answer), until 16 s ago.', 'f was down for 12 s (no answer), until 15 s ago; it went down 2 times in the last 5 min.']; // prettier-ignore
-  expect([fine.level, fine.text]).toEqual(['good', `2 engines up. No call waits. ${none} ${one} ${two}`]);
-  expect(fine.parts.flatMap(({ remedy }) => remedy ?? [])).toEqual(['read the log of e', 'read the log of f']);
+  const notes = fine.parts.flatMap(({ remedy }) => remedy ?? []);
+  expect([fine.level, fine.text, ...notes]).toEqual(['good', `2 engines up. No call waits. ${none} ${one} ${two}`, 'read the log of e', 'read the log of f']); // prettier-ignore
   expect(statusWith({ engines: [...both, up] }).text).toBe(`3 engines up. No call waits. ${one} ${two}`);
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
@@ -145,7 +146,6 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['no engine, e down', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
-  // Those of engines name the one.
   const [at, engines] = [Date.now() / 1000 - 20, [{ id: 'e', state: 'up', models: [], in_flight: 0, failures: { calls: 1, attempts: 9, answered_since: 0, last_at: 0, last: '' } }]]; // prettier-ignore
   const ofEngines = ['default:p', ''].map((last) => ({ code: 'engine_timeout', calls: 7, fault: 'service', last_at: at, last, engine: 'e' })); // prettier-ignore
   const theEngine = statusWith({ engines, totals: { calls: 99, failed: ofEngines } });

@@ -116,7 +116,8 @@ describe('joining', () => {
     expect(harness.take()).toEqual([]);
     fake.all = undefined;
     await harness.probe();
-    expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'vllm' } });
+    // It was never up, so this was no outage.
+    expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'vllm' }, pastTrouble: undefined });
     expect(types(harness.take())).toEqual(['engineJoined', 'engineReported']);
     expect(harness.waits).toEqual([INTERVAL]);
     harness.call('e', 'unreached', FAILURES_MAX);

@@ -138,9 +138,13 @@ describe('a request that is refused before it is a call', () => {
     await chat({}, named('p'));
     await chat({ model: 'gpt-4' }, { ...named('p'), ...ids('p') });
     expect(await why('p')).toMatch(/^Program "p" is idle: .*\nIts last call, p: Refused with 404 unknown_model before/);
-    // Its client asked again.
+    // Its client asked again, in vain and with success.
+    await chat({ max_tokens: 0 }, named('p'));
+    expect(await why('p')).toMatch(/\nIts last call, .*: Refused with 400 [^]*\nIts last call to fail with unknown_model, .* ago, p: Refused with 404 /); // prettier-ignore
     await chat({}, named('p'));
-    expect(await why('p')).toMatch(/\nIts last call, .*: Answered after [^]*\nIts last call to fail with unknown_model, .* ago, p: Refused with 404 /); // prettier-ignore
+    expect(await why('p')).toMatch(
+      /\nIts last call, .*: Answered after .*\n.*\nIts last call to fail with invalid_body, /,
+    );
     // A request by the id of a call does not hide it.
     const call = String((await chat({}, named('q'))).headers['x-maitred-call']);
     await chat({ model: 'gpt-4' }, { ...named('r'), ...ids(call) });

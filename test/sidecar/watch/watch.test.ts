@@ -165,7 +165,6 @@ describe('totals', () => {
     const message = 'silent for 1 s when the client left, and found down 2 s later';
     const { sum: later } = totals.read(millis(nowMs));
     expect([later.ends.sumsOf('engine_timeout'), later.failures.sumsOf(engine)]).toEqual([[1, 1, 'default:p\ngpu-1'], [1, 0, message]]); // prettier-ignore
-    // The call's record, which is this report, agrees.
     expect(reports.map(([{ outcome, code, failures }]) => [outcome, code, failures])).toEqual([['cancelled', 'client_gone', []], ['timed_out', 'engine_timeout', [{ engine, message, atMs: 7000 }]]]); // prettier-ignore
   });
 
