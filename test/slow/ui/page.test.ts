@@ -178,7 +178,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByRole('button', { name: 'Return to service: gpu-2' }).click();
     await see('2 engines up.');
     await away.close();
-    await see('1 of 2 engines up.');
+    await see(/^gpu-1 has been down for .* \(.*\)/);
     expect(await page.locator('.status .bad').allTextContents()).toEqual([expect.stringMatching(/^gpu-1 has been down for .*\.$/)]); // prettier-ignore
     await expect.poll(() => page.title()).toBe('gpu-1 down – maitred');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('alarm');
