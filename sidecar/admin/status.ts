@@ -80,8 +80,7 @@ export function statusOf(
   const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const cureOf = (engine: Engine) => isMissed(engine, engines) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`; // prettier-ignore
-  const undrain = ({ id }: Pick<Engine, 'id'>) => `maitred engines undrain ${id}`;
-  const remedyOf = (engine: Engine) => engine.state !== 'down' ? undrain(engine) : flaps(engine) && isReached(engine.down_reason) ? cureOf(engine) : downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
+  const remedyOf = (engine: Engine) => engine.state !== 'down' ? `maitred engines undrain ${engine.id}` : flaps(engine) && isReached(engine.down_reason) ? cureOf(engine) : downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
   // One that is being removed does not come back.
   const isWanted = ({ source }: Engine) => source !== null && queue.longest_wait_seconds > DRAINED_WAIT_SECONDS;
   // From `reserveMs` on, the scheduler itself makes way for a call.
@@ -93,12 +92,12 @@ export function statusOf(
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
-      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`], !isServed && away[0] ? undrain(away[0]) : '')),
-    ...alike([...down, ...away]).slice(0, DOWN_SHOWN).flatMap((some) => {
+      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`])),
+    ...alike([...away, ...down]).slice(0, DOWN_SHOWN).flatMap((some) => {
       const [first] = some as [Engine];
       const ids = `${idsOf(some).join(', ')}${some.length > DOWN_SHOWN ? ` and ${counted(some.length - DOWN_SHOWN, 'other')}` : ''}`;
       const lost = some.some(isLost) ? LOST : '';
-      return said('engines', first.state === 'down' || lost ? 'bad' : some.some(isWanted) ? 'warn' : 'good', `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
+      return said('engines', first.state === 'down' || lost || !isServed ? 'bad' : some.some(isWanted) ? 'warn' : 'good', `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
     }),
     ...serving.filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], cureOf(engine))),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),

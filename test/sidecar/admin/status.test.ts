@@ -81,9 +81,9 @@ it('names engines out of service, the worst first, and what helps those that are
     return `${text} ${helps}`.trim();
   };
   const drained = 'is drained: it takes no calls until it is returned to service.';
-  expect(told('down', 'drained')).toBe(`0 of 2 engines up: a call fails after 30 s without one. e0 has been down for 0 s (unknown). e1 ${drained} No call waits. What helps: maitred engines undrain e1. Also: restart or start e0, or correct the url.`); // prettier-ignore
+  expect(told('down', 'drained')).toBe(`0 of 2 engines up: a call fails after 30 s without one. e1 ${drained} e0 has been down for 0 s (unknown). No call waits. What helps: maitred engines undrain e1. Also: restart or start e0, or correct the url.`); // prettier-ignore
   expect(told('down', 'up')).toContain('e0 has been down for 0 s (unknown). Calls for models that no other serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
-  expect(told('drained', 'draining')).toBe(`0 of 2 engines up: new calls fail at once. e0 ${drained} e1 is draining: 0 calls left, no new ones. No call waits. What helps: maitred engines undrain e0.`); // prettier-ignore
+  expect(told('drained', 'draining')).toBe(`0 of 2 engines up: new calls fail at once. e0 ${drained} e1 is draining: 0 calls left, no new ones. No call waits. What helps: maitred engines undrain e0. Also: maitred engines undrain e1.`); // prettier-ignore
   expect(told('drained', 'starting')).toMatch(/^0 of 2 engines up, 1 starting: a call fails after 30 s without one\. /);
   const unknown = { id: 'e', state: 'down', models: [], in_flight: 0 };
   expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
@@ -144,7 +144,7 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   const theirs = ['unknown_model', 'other'].map((code, at) => ({ code, calls: 5, fault: 'client', last_at: Date.now() / 1000 - 9, last: at === 0 ? 'red~' : '' })); // prettier-ignore
   expect(statusWith({ totals: { calls: 10, failed: theirs } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\.$/); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
-    ['no engine, e down', 'no engine'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
+    ['no engine, e down', 'no engine, e drained'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
   const [at, engines] = [Date.now() / 1000 - 20, [{ id: 'e', state: 'up', models: [], in_flight: 0, failures: { calls: 1, attempts: 9, answered_since: 0, last_at: 0, last: '' } }]]; // prettier-ignore
   const ofEngines = ['default:p', ''].map((last) => ({ code: 'engine_timeout', calls: 7, fault: 'service', last_at: at, last, engine: 'e' })); // prettier-ignore
