@@ -49,10 +49,9 @@ it('tells what an engine that is up has failed, and warns of much until none has
   expect([1, 2].map((downs) => told(34, 781, 1, { state: 'down', downs, down_reason: others })[1])).toEqual(['What helps: restart e3, or read its log.', 'What helps: maitred engines drain e3, and read its log.']); // prettier-ignore
   // One that was down is worth a note also once it is well; so is a time without any.
   const both = ['e', 'f'].map((id, at) => ({ ...up, id, models: [], downs: 1 + at, last_outage: { from: now - 26 - at, until: now - 16 + at, reason: 'no answer' } })); // prettier-ignore
-  const fine = statusWith({ engines: both });
+  const { level, text: fine, parts } = statusWith({ engines: both });
   const [none, one, two] = ['No engine was in service for 10 s, until 16 s ago.', 'e was down for 10 s (no answer), until 16 s ago.', 'f was down for 12 s (no answer), until 15 s ago; it went down 2 times in the last 5 min.']; // prettier-ignore
-  const notes = fine.parts.flatMap(({ remedy }) => remedy ?? []);
-  expect([fine.level, fine.text, ...notes]).toEqual(['good', `2 engines up. No call waits. ${none} ${one} ${two}`, 'read the log of e', 'read the log of f']); // prettier-ignore
+  expect([level, fine, ...parts.flatMap(({ remedy }) => remedy ?? [])]).toEqual(['good', `2 engines up. No call waits. ${none} ${one} ${two}`, 'read the log of e', 'read the log of f']); // prettier-ignore
   expect(statusWith({ engines: [...both, up] }).text).toBe(`3 engines up. No call waits. ${one} ${two}`);
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);

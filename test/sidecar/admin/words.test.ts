@@ -108,13 +108,10 @@ it('says of a running call whose prompt no engine takes that it is to be refused
 });
 
 it('says what ends a running call whose engine is down, and that one is silent', () => {
-  const running = { waiting: undefined, serviceMs: 5000, dispatch: { engine: 'down', level: 0 } };
-  expect(told({ call: running })).toContain(
-    '\ndown is down.\nNo byte of its answer has come: it is cut in 55 s (timeouts.firstByteMs).\n',
-  );
-  expect(told({ call: { ...running, startedAtMs: -1000 } })).toContain('\nIt is cut after 9 s of silence (timeouts');
-  const silent = told({ call: { ...running, dispatch: { engine: 'silent', level: 0 } } });
-  expect(silent).toMatch(/^Call c-1 of program "p" has run for 5 s on silent\.\nsilent is silent\.\n(?!No byte)/);
+  const on = (engine: string, more = {}) => told({ call: { waiting: undefined, serviceMs: 5000, dispatch: { engine, level: 0 }, ...more } }); // prettier-ignore
+  expect(on('down')).toContain('\ndown is down.\nNo byte of its answer has come: it is cut in 55 s (timeouts.firstByteMs).\n'); // prettier-ignore
+  expect(on('down', { startedAtMs: -1000 })).toContain('\nIt is cut after 9 s of silence (timeouts');
+  expect(on('silent')).toMatch(/^Call c-1 of program "p" has run for 5 s on silent\.\nsilent is silent\.\n(?!No byte)/);
 });
 
 it('advises a larger window only for an engine in which no calls wait', () => {
