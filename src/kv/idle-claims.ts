@@ -15,6 +15,13 @@ export class IdleClaims {
   #worthSteps = Infinity;
   #returningTokens = 0;
   #retainedTokens = 0;
+  /**
+   * Contexts that the cache lost before their outcome was known, by thread, first lost first. Without their returns a
+   * policy would learn only of contexts that last: one that holds nothing would go on so, however soon they return.
+   * Those that return too late to be worth their room, or never, teach nothing: they would weigh against contexts that
+   * last, and do so already there (lab/NOTEBOOK.md, "Retention").
+   */
+  readonly #evicted = new Map<string, { readonly context: Context; readonly bucket: IdleBucket }>();
 
   /** @param counted the shared prefixes of all contexts that count, active ones included */
   constructor(
@@ -35,6 +42,7 @@ export class IdleClaims {
 
   /** The context is idle again as before: in its former bucket, with its former claim. */
   resume(context: Context, bucket: IdleBucket, isRetained: boolean): void {
+    this.#evicted.delete(keyOf(context));
     if (bucket === this.#old || this.#age(bucket) >= HORIZON_STEPS) return this.#enter(context, this.#old);
     if (!this.#buckets.includes(bucket)) {
       bucket.share = this.#shareOf(bucket);
@@ -54,6 +62,26 @@ export class IdleClaims {
       context.bucket = undefined;
     }
     this.recount(context);
+  }
+
+  /** The cache has lost the context. */
+  evict(context: Context): void {
+    const { bucket } = context;
+    this.leave(context);
+    if (bucket !== undefined && !context.isRecorded) this.#evicted.set(keyOf(context), { context, bucket });
+  }
+
+  /** A call of the thread has come, whose context is not here: holding it would have paid, if it is back soon. */
+  returned(thread: Pick<Context, 'program' | 'thread'>): void {
+    const lost = this.#evicted.get(keyOf(thread));
+    if (lost === undefined) return;
+    const age = this.#age(lost.bucket);
+    if (age < this.#worthSteps) this.#learn(lost, age);
+  }
+
+  /** The cache is lost: nobody knows what would have come of its contexts. */
+  forgetEvicted(): void {
+    this.#evicted.clear();
   }
 
   retain(context: Context): void {
@@ -105,8 +133,18 @@ export class IdleClaims {
 
   /** Tells the retention policy the outcome, once an idle spell. @param age steps to the return; undefined: none */
   record(context: Context, age: number | undefined): void {
-    if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age, context);
+    if (context.bucket !== undefined) this.#learn({ context, bucket: context.bucket }, age);
     context.isRecorded = true;
+  }
+
+  #learn(
+    { context, bucket }: { readonly context: Context; readonly bucket: IdleBucket },
+    age: number | undefined,
+  ): void {
+    // prettier-ignore
+    if (!context.isRecorded) this.retention.learn(bucket.kind, age, context);
+    context.isRecorded = true;
+    this.#evicted.delete(keyOf(context));
   }
 
   /** Counts or discounts the family's prefix when the context begins or ceases to count. */
@@ -130,6 +168,10 @@ export class IdleClaims {
     this.#worthSteps = worthSteps;
     if (step === this.#step) return [];
     this.#step = step;
+    for (const [key, { bucket }] of this.#evicted) {
+      if (this.#age(bucket) < HORIZON_STEPS) break;
+      this.#evicted.delete(key);
+    }
     const late: Context[] = [];
     for (const bucket of this.#buckets) {
       if (this.#age(bucket) < HORIZON_STEPS) continue;
@@ -181,6 +223,8 @@ export class IdleClaims {
     return bucket;
   }
 }
+
+const keyOf = ({ program, thread }: Pick<Context, 'program' | 'thread'>): string => `${program.id}\n${thread}`;
 
 function emptyBucket(step: number, kind: ContextClass, share: number): IdleBucket {
   return { step, kind, members: new Set<Context>(), retainedTokens: 0, returning: 0, share };

@@ -113,15 +113,17 @@ export class WorkingSet {
 
   expectReturn(program: Program, thread: string): void {
     const context = this.contents.get(program, thread);
-    if (context !== undefined) this.claims.expectReturn(context);
+    if (context === undefined) this.claims.returned({ program, thread });
+    else this.claims.expectReturn(context);
   }
 
   /** A call of the thread waits as a newcomer: its own claim must not keep it out. Returns true when that has made room. */
   forgoReturn(program: Program, thread: string): boolean {
     const context = this.contents.get(program, thread);
-    if (context?.isRetained !== true) return false;
+    if (context === undefined) return (this.claims.returned({ program, thread }), false);
+    const hadClaim = context.isRetained;
     this.claims.forgo(context);
-    return true;
+    return hadClaim;
   }
 
   cancelReturn(program: Program, thread: string): boolean {
@@ -228,6 +230,7 @@ export class WorkingSet {
   /** The cache is lost: only active contexts still count. */
   clear(): void {
     for (const context of this.contents.idle()) this.#drop(context);
+    this.claims.forgetEvicted();
     for (const call of this.#displaced.keys()) {
       const context = this.contents.get(call.program, call.thread);
       if (context !== undefined) context.before = undefined;
@@ -273,7 +276,8 @@ export class WorkingSet {
     const dropped: Context[] = [];
     for (let context = this.contents.surplus(); context !== undefined; context = this.contents.surplus()) {
       if (displaced?.has(context) === false) displaced.set(context, standingOf(context));
-      this.#drop(context);
+      this.claims.evict(context);
+      this.contents.drop(context);
       dropped.push(context);
     }
     return dropped;

@@ -24,6 +24,13 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
     differs:
       'How long idle contexts hold room in caches that fill in less than 16 s, and when calls of short prompts run.',
   },
+  {
+    behaviour: 11,
+    change:
+      'Retention learns also of returns to contexts that the cache had lost, where they came soon enough to be worth the room.',
+    differs:
+      'How long idle contexts hold room in caches that lose some of them within 80 s, and so which newcomers run.',
+  },
 ];
 
 export const BEHAVIOUR = BEHAVIOUR_CHANGES.at(-1)?.behaviour ?? FIRST_BEHAVIOUR;

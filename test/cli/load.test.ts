@@ -84,7 +84,9 @@ describe('maitred load', () => {
     const { code, out, errors } = await load([...args, '--json', '-']);
     expect(code).toBe(0);
     expect(errors.split('\n').filter((line) => line.startsWith('At '))).toEqual([
-      expect.stringMatching(/^At 500 a second, B: programs .* A \([\d.]+, one run.*\), slowest [\d.]+; first token .*\.$/),
+      expect.stringMatching(
+        /^At 500 a second, B: programs .* A \([\d.]+, one run.*\), slowest [\d.]+; first token .*\.$/,
+      ),
       expect.stringMatching(/^At 900 a second, B: programs /),
     ]);
     const first = { settings: { rate_per_second: 500 }, targets: [{ programs: 4 }, { programs: 4 }] };

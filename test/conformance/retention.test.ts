@@ -104,6 +104,28 @@ describe('learnt', () => {
     expect(retention.share(FIRST, 0, 40)).toBeLessThan(retention.share(LATER, 0, 40) / 2);
   });
 
+  it('learns of returns to contexts that the cache lost meanwhile, where they come soon enough to be worth the room', () => {
+    /** @param afterMs of the returns, in turn */
+    const held = (...afterMs: readonly number[]) => {
+      const admission = { gate: 1, outputReserveTokens: 0, retention: 'learnt' } as const;
+      const desk = new Desk({ policy: { msPerPromptToken: 1.3 }, admission }).with('A', { window: 1, capacity: 15_000 }); // prettier-ignore
+      const serve = (call: string, program: string) => desk.serve(call, { program, prompt: 10_000 }, { prompt: 10_000, output: 0 }); // prettier-ignore
+      for (let n = 0; n < 60; n += 1) {
+        serve(`p${n}`, `p${n}`);
+        serve(`other${n}`, 'other');
+        desk.pass(afterMs[n % afterMs.length] ?? 0);
+        if (afterMs.length > 0) serve(`again${n}`, `p${n}`);
+        desk.pass(100_000);
+      }
+      serve('last', 'last');
+      return desk.engine('A').workingSetTokens;
+    };
+    expect(held(1_000)).toBeGreaterThan(9_000);
+    expect(held(1_000, 20_000, 20_000, 20_000)).toBeGreaterThan(5_000);
+    expect(held(20_000)).toBe(0);
+    expect(held()).toBe(0);
+  });
+
   it('holds contexts for seconds even in a cache that fills in no time, while much runs', () => {
     const heldBy = (retention: 'learnt' | (() => RetentionPolicy)) => {
       const admission = { gate: 1, outputReserveTokens: 0, retention };

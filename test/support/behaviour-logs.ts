@@ -8,12 +8,21 @@ import { EventLog } from '../../sidecar/recording/recorder.js';
 import { conditionsSchema, PRESETS, runWorld, type WorldOptions } from '../../sim/index.js';
 import type { Steps } from '../../sim/virtual/options.js';
 import { Scheduler } from '../../src/index.js';
-import { programs, WORKLOADS, type AgentProgram } from '../../workloads/index.js';
+import { programs, workloadFileSchema, workloadOf, WORKLOADS, type AgentProgram } from '../../workloads/index.js';
 import { folderOf } from './folder.js';
 
 const SEED = 1;
 const CALLS_MAX = 25;
 const PRESET = PRESETS['llama-3.1-8b-a100'];
+
+const EQUAL = {
+  workloads: {
+    equal: {
+      ...{ kind: 'agent', inputTokens: 10_000, outputTokens: 40, callsPerTurn: 4 },
+      tools: [{ name: 'none', ms: 5, resultTokens: 100 }],
+    },
+  },
+};
 
 interface Recording extends Partial<WorldOptions> {
   readonly programs: Iterable<AgentProgram>;
@@ -65,6 +74,14 @@ const RECORDINGS: Readonly<Record<string, Recording>> = {
         balancer: { name: 'least-loaded' },
       }),
     },
+  },
+  // More programs at once than a small cache holds, each back as soon as it has an answer.
+  burst: {
+    programs: programs(workloadOf(workloadFileSchema.parse(EQUAL)), SEED),
+    maxPrograms: 40,
+    ratePerSecond: 100,
+    engine: engine(36_000),
+    config: configSchema.parse({}),
   },
   // The first of three gateways that share two engines and run each other's programs.
   gateways: {

@@ -72,7 +72,7 @@ describe('the estimate of the gain', () => {
     const firsts = new Map<string, string>();
     const cached = (family?: { id: number; tokens: Tokens }) =>
       changed((event) => {
-        if (event.type === 'engineJoined') return { ...event, capacityTokens: tokens(40_000) };
+        if (event.type === 'engineJoined') return { ...event, capacityTokens: tokens(30_000) };
         if (event.type === 'callArrived') {
           if (!firsts.has(event.program)) firsts.set(event.program, event.call);
           return { ...event, ...(family && { family }) };
