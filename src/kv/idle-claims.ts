@@ -73,10 +73,13 @@ export class IdleClaims {
 
   /** A call of the thread has come, whose context is not here: holding it would have paid, if it is back soon. */
   returned(thread: Pick<Context, 'program' | 'thread'>): void {
-    const lost = this.#evicted.get(keyOf(thread));
+    const key = keyOf(thread);
+    const lost = this.#evicted.get(key);
     if (lost === undefined) return;
+    this.#evicted.delete(key);
     const age = this.#age(lost.bucket);
-    if (age < this.#worthSteps) this.#learn(lost, age);
+    if (age < this.#worthSteps) this.retention.learn(lost.bucket.kind, age, lost.context);
+    lost.context.isRecorded = true;
   }
 
   /** The cache is lost: nobody knows what would have come of its contexts. */
@@ -133,18 +136,8 @@ export class IdleClaims {
 
   /** Tells the retention policy the outcome, once an idle spell. @param age steps to the return; undefined: none */
   record(context: Context, age: number | undefined): void {
-    if (context.bucket !== undefined) this.#learn({ context, bucket: context.bucket }, age);
+    if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age, context);
     context.isRecorded = true;
-  }
-
-  #learn(
-    { context, bucket }: { readonly context: Context; readonly bucket: IdleBucket },
-    age: number | undefined,
-  ): void {
-    // prettier-ignore
-    if (!context.isRecorded) this.retention.learn(bucket.kind, age, context);
-    context.isRecorded = true;
-    this.#evicted.delete(keyOf(context));
   }
 
   /** Counts or discounts the family's prefix when the context begins or ceases to count. */
