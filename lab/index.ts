@@ -19,6 +19,6 @@ export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf }
 export * from './report/grid.js';
 export { headline, tailName, type Change, type Times } from './report/headline.js';
 export { breakEvenOf } from './report/break-even.js';
-export { isMany, namesOf, placeVerdict, type PlaceRow, type PlaceVerdict } from './report/places.js';
+export { isMany, isMore, namesOf, placeVerdict, type PlaceRow, type PlaceVerdict } from './report/places.js';
 export { markdownOf, type Report, drawCharts } from './report/report.js';
 export { Pool, untilEnded, serveRuns } from './threads/pool.js';

@@ -1,4 +1,4 @@
-import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { type Change, type Distribution, isMore, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { loadOf } from './overload.js';
 import { axesOf, groupsOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
@@ -35,25 +35,33 @@ export function orderComparisonsOf(plan: Plan): Comparison[] {
   );
 }
 
-/** A variant against another, over all seeds, and over those that both sustain. */
+/** A variant against another, over all seeds, and over those that both sustain; over these alone, where chance overloads one of both more often. */
 export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison) {
   const runs = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
   const ratios = ratiosOf(runs, pair);
-  const calm = calmOf(plan, runs, pair);
-  const calmChange = calm && { worn: calm.worn === 0 ? undefined : `${settingOf(plan, pair.first)} is overloaded in ${calm.worn} of ${plan.seeds.length} seeds`, of: `${calm.seeds.length} of ${plan.seeds.length} seeds`, ...changeOf(plan, calm.runs, pair, ratiosOf(calm.runs, pair)) }; // prettier-ignore
-  return { runs, ratios, change: { ...changeOf(plan, runs, pair, ratios), calm: calmChange } };
+  const change = changeOf(plan, runs, pair, ratios);
+  const some = calmOf(plan, runs, pair);
+  if (some === undefined) return { runs, ratios, change };
+  const of = `${some.seeds.length} of ${plan.seeds.length} seeds`;
+  const calm = { of, ...changeOf(plan, some.runs, pair, ratiosOf(some.runs, pair, plan.seeds.length)), failed: change.failed }; // prettier-ignore
+  if (some.isChance) return { runs: some.runs, ratios, change: calm };
+  const worn = some.worn === 0 ? undefined : `${settingOf(plan, pair.first)} is overloaded in ${some.worn} of ${plan.seeds.length} seeds`; // prettier-ignore
+  return { runs, ratios, change: { ...change, calm: { ...calm, worn } } };
 }
 
 /** The seeds that both sustain, with their runs, if others overload one of both; undefined: none do, or too few are left. */
 function calmOf(plan: Plan, runs: readonly RunReport[], pair: Comparison) {
   const [one, other] = [loadOf(plan, runs, pair.first), loadOf(plan, runs, pair.other)];
   const seeds = [...one.sustained].filter((seed) => other.sustained.has(seed));
-  if (one.overloaded.size + other.overloaded.size === 0 || seeds.length < 2) return undefined;
-  return { seeds, worn: one.overloaded.size, runs: runs.filter(({ seed }) => seeds.includes(seed)) };
+  const [more = 0, fewer = 0] = [one.overloaded, other.overloaded].map((own, at, both) => [...own].filter((seed) => both[1 - at]?.has(seed) === false).length); // prettier-ignore
+  const isChance = !isMore(more, fewer) && !isMore(fewer, more);
+  if (one.overloaded.size + other.overloaded.size === 0 || seeds.length < (isChance ? 1 : 2)) return undefined;
+  return { seeds, isChance, worn: one.overloaded.size, runs: runs.filter(({ seed }) => seeds.includes(seed)) };
 }
 
-function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {
-  const ratio = (valueOf: (run: RunReport) => number | null) => pairedRatio(pairsOf(runs, comparison, valueOf));
+/** @param tried the number of all seeds, where these are only some */
+function ratiosOf(runs: readonly RunReport[], comparison: Comparison, tried?: number): Ratios {
+  const ratio = (valueOf: (run: RunReport) => number | null) => ({ ...pairedRatio(pairsOf(runs, comparison, valueOf)), ...(tried !== undefined && { tried }) }); // prettier-ignore
   const ratios = (name: (typeof COMPARED)[number]) =>
     Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
   return {

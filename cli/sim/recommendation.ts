@@ -1,7 +1,7 @@
-import { breakEvenOf, headline, namesOf, verdictOf } from '../../lab/index.js';
+import { breakEvenOf, headline, namesOf, type Times, verdictOf } from '../../lab/index.js';
 import { isMostLost } from './advice.js';
 import { isChoice, SEARCHED, type Values, valuesText } from './axes.js';
-import { compare, type Ratios } from './comparison.js';
+import { compare } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
 import { isUnloaded } from './overload.js';
 import { axesOf, choicesOf, isPossible, type Plan, settingOf } from './plan.js';
@@ -125,7 +125,7 @@ function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly 
   const own = better.find((choice) => isDefault(ownOf(plan, choice)));
   if (own === undefined) return undefined;
   const places = plan.variants.flatMap((_, at) => (at % choices === 0 ? [at] : []));
-  const winsOf = (choice: number) => places.filter((at) => beats(compare(plan, runs, { first: at + own, other: at + choice }).ratios, plan.margin)).length; // prettier-ignore
+  const winsOf = (choice: number) => places.filter((at) => beats(compare(plan, runs, { first: at + own, other: at + choice }).change, plan.margin)).length; // prettier-ignore
   const [most = own] = better.filter((choice) => 2 * winsOf(choice) >= places.length).sort((a, b) => winsOf(b) - winsOf(a)); // prettier-ignore
   return most;
 }
@@ -133,7 +133,7 @@ function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly 
 /** Times the default's, from which on a p99 is worth another setting. */
 const CHEAPER = 0.9;
 
-function beats({ program_seconds: { mean, p99 }, ttft_seconds: first }: Ratios, margin: number): boolean {
+function beats({ programs: { mean, p99 }, firstToken: first }: Times, margin: number): boolean {
   const isCheaper = [p99, first.p99].some(
     (each) => verdictOf(each, margin) === 'sooner' && (each.ratio ?? 1) <= CHEAPER,
   );

@@ -36,8 +36,8 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
       isOut: loads[0]?.isHeld === false && loads[choice]?.isHeld === false,
       isForeign: !isPossible(plan.variants[other]),
       // Where nobody knows whether the first sustains the load, to overload is no loss against it.
-      isOverloaded: loads[choice]?.isHeld !== true && (choice === 0 || loads[0]?.state !== 'unknown'),
-      failed: two.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
+      isOverloaded: loads[choice]?.isHeld !== true && (choice === 0 || (change.of === undefined && loads[0]?.state !== 'unknown')), // prettier-ignore
+      failed: runs.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, [p99(first, kind), p99(other, kind)] as const])),
     };
   });

@@ -13,8 +13,10 @@ export interface Times {
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
-  /** In the repetitions that both sustain, such as `3 of 8 seeds`, if others overload one of them; and how many the first, in words. */
-  readonly calm?: (Omit<Times, 'calm'> & { readonly of: string; readonly worn?: string | undefined }) | undefined;
+  /** Those that both sustain, such as `3 of 8 seeds`, if they are of these repetitions alone. */
+  readonly of?: string | undefined;
+  /** The same in those, if others overload one of both, more than chance explains; and how many the first, in words. */
+  readonly calm?: (Omit<Times, 'calm'> & { readonly worn?: string | undefined }) | undefined;
 }
 
 /** A time that is worse, and by how many times. */
@@ -108,12 +110,13 @@ function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times
 }
 
 /** Program times in the repetitions that both sustain, if they differ. */
-function calmText({ programs: { mean }, calm }: Times): string {
-  const text = calm === undefined ? ratioText(mean) : ratioText(calm.programs.mean);
-  return calm === undefined || text === ratioText(mean) ? '' : `, ${text}${inCalm(calm)}`;
+function calmText({ programs: { mean }, calm, of }: Times): string {
+  const text = ratioText((calm ?? { programs: { mean } }).programs.mean);
+  return calm === undefined || text === ratioText(mean) ? inCalm({ of }) : `, ${text}${inCalm(calm)}`;
 }
 
-const inCalm = (calm: Times['calm']): string => (calm === undefined ? '' : ` in the ${calm.of} that both sustain`);
+export const inCalm = ({ of }: Pick<Times, 'of'>): string =>
+  of === undefined ? '' : ` in the ${of} that both sustain`;
 
 /** The times that are worse, in the words of the headline; a much later p99 of first tokens even if by chance. */
 export function worseOf(times: Times, margin: number): Cost[] {
@@ -147,7 +150,7 @@ function firstTokenText(times: Times, margin: number, how: FirstTokenWords): str
   const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
   const middle = isTold(p50) ? `p50 ${words(p50)}` : '';
   const tail = isTold(p99) ? `${tailName(calm.counts.calls)} ${later}` : '';
-  return `first token ${[middle, tail].filter(Boolean).join(', ')}${inCalm(times.calm)}`;
+  return `first token ${[middle, tail].filter(Boolean).join(', ')}${inCalm(calm)}`;
 }
 
 /** A ratio of times in words: `2.1x faster`, `12 % slower`. */

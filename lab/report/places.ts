@@ -1,7 +1,7 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { type Cost, outcomeOf, type Times, worseOf } from './headline.js';
+import { type Cost, inCalm, outcomeOf, type Times, worseOf } from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -11,6 +11,7 @@ export interface Tried {
   /** Whether it is not compared, as both are overloaded; whether it cannot be chosen. */
   readonly isOut?: boolean;
   readonly isForeign?: boolean;
+  /** Against the first, if it is not that: more than chance explains. */
   readonly isOverloaded: boolean;
   readonly failed: number;
   /** The p99 of program times by kind of program, in seconds, under the first and under it; null of too few programs. */
@@ -38,7 +39,7 @@ export interface PlaceVerdict {
   readonly rows: readonly PlaceRow[];
   /** Places in the list of those under which programs are certainly faster than under the first, the fastest first. */
   readonly better: readonly number[];
-  /** Those of them whose gain is only in repetitions that overload the first, which sustains most. */
+  /** Those of them whose gain is only in repetitions that overload the first. */
   readonly bursts?: readonly number[];
   /** One that is certainly faster, but too little for its price. */
   readonly slight?: string | undefined;
@@ -64,7 +65,7 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const { margin, repeated, repetitions = 1 } = terms;
   const [first] = all;
   const compared = comparedOf(all, terms);
-  const open = compared.filter((each) => !each.isWorn && each.isForeign !== true);
+  const open = compared.filter((each) => !each.isOverloaded && each.isForeign !== true);
   const sooner = open.filter(({ verdict }) => verdict === 'sooner').sort((a, b) => timeOf(a) - timeOf(b));
   const worthy = sooner.filter((each) => each.price.length === 0 || timeOf(each) < SLIGHT);
   // Others within the interval of the fastest may be as fast: of them, the one under which fewest programs fail.
@@ -76,13 +77,13 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
     const found = compared.find((other) => other.at === at);
     if (found === undefined) return { at, isOut: true, price: [], outcome: each.isOut ? 'both overloaded' : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
     const isSlight = sooner.includes(found) && !worthy.includes(found);
-    return { at, isOut: found.isWorn, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
+    return { at, isOut: found.isOverloaded, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
   };
   return {
     place,
     rows: all.map(rowOf).slice(1),
     better: better.map(({ at }) => at),
-    bursts: first?.isOverloaded === true ? [] : better.filter(({ times: { calm } }) => calm !== undefined && verdictOf(calm.programs.mean, margin) !== 'sooner').map(({ at }) => at), // prettier-ignore
+    bursts: better.filter(({ times: { calm } }) => calm !== undefined && verdictOf(calm.programs.mean, margin) !== 'sooner').map(({ at }) => at), // prettier-ignore
     isOpen: better.length === 0 && unsure.some(({ isOpen }) => isOpen),
     ...(better.length === 0 && { slight: sooner[0]?.name, enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
     losses: lossesOf(compared, margin),
@@ -92,11 +93,13 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
 type Against = ReturnType<typeof comparedOf>[number];
 
 /** The words of a row. A star marks a factor that grows with the number of programs. */
-function wordsOf({ isWorn, verdict, ratio, times }: Against, first: Tried | undefined, terms: Terms): string {
-  const star = first?.isOverloaded === true || isWorn || times.calm !== undefined ? '*' : '';
-  const is = isWorn ? ['overloaded'] : [];
+function wordsOf({ isOverloaded, verdict, ratio, times }: Against, first: Tried | undefined, terms: Terms): string {
+  const isGrowing = first?.isOverloaded === true || isOverloaded || times.calm !== undefined;
+  const star = isGrowing && times.of === undefined ? '*' : '';
+  const is = isOverloaded ? ['overloaded'] : [];
   const words = changeWords(ratio, terms.margin, terms.isExact ? undefined : terms.repeated);
-  return verdict === 'sooner' || verdict === 'later' ? [...is, `${words}${star}`].join(', ') : (is[0] ?? words);
+  const text = verdict === 'sooner' || verdict === 'later' ? [...is, `${words}${star}`].join(', ') : (is[0] ?? words);
+  return times.of === undefined ? text : `in ${times.of}: ${text}`;
 }
 
 /** `2.1x faster`, `no difference`, `about 12 seeds would tell`. @param repeated of what a ratio without an interval is one; undefined: it is sure */
@@ -111,18 +114,17 @@ function changeWords(ratio: Ratio, margin: number, repeated?: string): string {
 function comparedOf(all: readonly Tried[], { margin, isExact }: Terms) {
   const [first] = all;
   return all.flatMap((each, at) => {
-    const { isOverloaded, isOut, times: { programs: { mean: ratio } } } = each; // prettier-ignore
+    const { mean: ratio } = each.times.programs;
     const verdict = ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin);
-    const isWorn = isOverloaded && first?.isOverloaded !== true;
-    return at === 0 || isOut || failsMore(each, first) ? [] : [{ ...each, at, ratio, verdict, isWorn, price: priceOf(each, margin) }]; // prettier-ignore
+    return at === 0 || each.isOut || isMore(each.failed, first?.failed ?? 0) ? [] : [{ ...each, at, ratio, verdict, price: priceOf(each, margin) }]; // prettier-ignore
   });
 }
 
 function lossesOf(compared: readonly Against[], margin: number) {
-  const losses = compared.flatMap(({ at, name, verdict, ratio, isWorn }) => {
-    if (verdict !== 'later' && !(isWorn && verdict === 'unsure')) return [];
+  const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded, times }) => {
+    if (verdict !== 'later' && !(isOverloaded && verdict === 'unsure')) return [];
     const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';
-    return [{ at, name, text: `${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}`, factor: ratio.ratio ?? 1 }]; // prettier-ignore
+    return [{ at, name, text: `${isOverloaded ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}${inCalm(times)}`, factor: ratio.ratio ?? 1 }]; // prettier-ignore
   });
   return losses.sort((a, b) => b.factor - a.factor);
 }
@@ -131,9 +133,9 @@ function lossesOf(compared: readonly Against[], margin: number) {
 const SLIGHT = 0.95;
 const timeOf = ({ ratio }: { readonly ratio: Ratio }): number => ratio.ratio ?? Infinity;
 
-/** Deviations by which more programs fail than chance explains, of counts without a known spread: one-sided, 95 %. */
-const FAILS = 1.64;
-const failsMore = ({ failed }: Tried, first: Tried | undefined): boolean => failed - (first?.failed ?? 0) > FAILS * Math.sqrt(failed + (first?.failed ?? 0)); // prettier-ignore
+/** Whether one count is above another by more than chance explains, of counts without a known spread: one-sided, 95 %. */
+export const isMore = (one: number, other: number): boolean => one - other > DEVIATIONS * Math.sqrt(one + other);
+const DEVIATIONS = 1.64;
 
 /** Most names in a list; of more the first two are told, and the number of the others. */
 const NAMES_MAX = 3;

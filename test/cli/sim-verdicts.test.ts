@@ -57,7 +57,29 @@ describe('the verdict over several loads', () => {
     const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at > 7 ? seed > 4 : at > 3 && seed > 5 });
     const { sentence, rows } = outcome([[10, 10, 10, 5], [60, 60, 14, 9], [400, 400, 200, 90]], grown, SEEDS_8); // prettier-ignore
     expect(sentence).toMatch(/\nSustained in most seeds, with 300 programs: up to 0\.2 a second \(at 0\.2 in 5 of 8\)\.$/m); // prettier-ignore
-    expect(rows[1]).toContain('plas 4.3x faster');
+    expect(rows[1]).toContain('plas in 5 of 8 seeds: 4.3x faster');
+  });
+
+  it('takes nothing whose gain hangs on a seed that overloads the first and not the other', () => {
+    // A seed more overloads the first, and in all that both sustain nothing differs.
+    const told = (at: number, more: number, fewer: number) => {
+      const grown = ({ seed }: RunReport, variant: number) => ({ queue_grew: variant > 7 || (variant > 3 && seed > 8 - (variant === at ? more : fewer)), ...(variant === at && seed > 4 && { program_seconds: spread(600) }) }); // prettier-ignore
+      return outcome(
+        [
+          [10, 10, 10, 5],
+          [60, 60, 60, 9],
+          [400, 400, 200, 90],
+        ],
+        grown,
+        SEEDS_8,
+      );
+    };
+    const { choice, rows, sentence } = told(4, 4, 3);
+    expect([choice, rows[1]]).toEqual([0, expect.stringContaining('plas in 4 of 8 seeds: no difference; ')]);
+    expect(sentence).toMatch(/^Keep pass-through: /);
+    expect(told(6, 4, 3).rows[1]).toContain('plas in 4 of 8 seeds: no difference; ');
+    // Three more are no chance, and the price of those is told.
+    expect(told(4, 4, 1)).toMatchObject({ choice: 2, sentence: expect.stringMatching(/, for certain only with seeds that overload pass-through\./) as string }); // prettier-ignore
   });
 
   it('hides no certain gain behind a load that tells nothing, nor a setting that is as good', () => {
