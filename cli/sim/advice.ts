@@ -1,6 +1,6 @@
 import { integer } from '../../text/index.js';
 import { auto, loadsOf, more } from './loads.js';
-import { isUnloaded, loadOf } from './overload.js';
+import { isLost, isUnloaded, loadOf } from './overload.js';
 import { choicesOf, isAlone, nameOf, type Plan, valuesOf } from './plan.js';
 import { enginesOf } from './sustained.js';
 import type { RunReport } from './worker.js';
@@ -12,21 +12,14 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const runs = all.filter(({ complete }) => complete);
   if (isInVain(runs)) return [vainText(plan, runs)];
   const long = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0) ? tooLong(plan) : undefined;
-  const most = named(
+  const many = named(
     plan,
-    'Most programs fail',
-    (at) => (isMostLost(runs, at) ? '' : undefined),
+    'Many programs fail',
+    (at) => (isLost(runs, at) ? '' : undefined),
     `${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`,
   );
-  const some = long === undefined || most.length > 0 ? [] : [`Some programs fail, as ${long}.`];
-  return [...some, ...most, ...openOf(plan, runs)];
-}
-
-/** Whether more than half of the programs of a variant failed. */
-export function isMostLost(all: readonly RunReport[], at: number): boolean {
-  const runs = all.filter(({ variant }) => variant === at);
-  const sum = (of: (run: RunReport) => number) => runs.reduce((total, run) => total + of(run), 0);
-  return 2 * sum(({ failed }) => failed) > sum(({ programs }) => programs);
+  const some = long === undefined || many.length > 0 ? [] : [`Some programs fail, as ${long}.`];
+  return [...some, ...many, ...openOf(plan, runs)];
 }
 
 /** A sentence that names variants, and another that explains it. @param of a text after the name; undefined: it is not named */

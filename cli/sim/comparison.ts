@@ -1,6 +1,8 @@
-import { type Change, type Distribution, isMore, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
-import { loadOf } from './overload.js';
-import { axesOf, groupsOf, type Plan, settingOf } from './plan.js';
+import { type Change, type Distribution, headline, isMore, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { number } from '../../text/index.js';
+import { placeOf, valuesText } from './axes.js';
+import { isLost, loadOf } from './overload.js';
+import { axesOf, choicesOf, circumstancesOf, groupsOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
@@ -40,28 +42,37 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
   const runs = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
   const ratios = ratiosOf(runs, pair);
   const change = changeOf(plan, runs, pair, ratios);
-  const some = calmOf(plan, runs, pair);
-  if (some === undefined) return { runs, ratios, change };
-  const of = `${some.seeds.length} of ${plan.seeds.length} seeds`;
-  const calm = { of, ...changeOf(plan, some.runs, pair, ratiosOf(some.runs, pair, plan.seeds.length)), failed: change.failed }; // prettier-ignore
-  if (some.isChance) return { runs: some.runs, ratios, change: calm };
-  const worn = some.worn === 0 ? undefined : `${settingOf(plan, pair.first)} is overloaded in ${some.worn} of ${plan.seeds.length} seeds`; // prettier-ignore
-  return { runs, ratios, change: { ...change, calm: { ...calm, worn } } };
+  const { calm: own = [], isChance } = calmOf(plan, runs, pair);
+  if (own.length === 0) return { runs, ratios, change };
+  const of = `${own.length / 2} of ${plan.seeds.length} seeds`;
+  const calm = { of, ...changeOf(plan, own, pair, ratiosOf(own, pair, plan.seeds.length)), failed: change.failed };
+  return isChance ? { runs: own, ratios, change: calm } : { runs, ratios, change: { ...change, calm } };
 }
 
-/** The seeds that both sustain, with their runs, if others overload one of both; undefined: none do, or too few are left. */
+/** A variant against another, in a sentence; where several circumstances vary, with its own. */
+export function sentenceOf(plan: Plan, all: readonly RunReport[], { first, other }: Comparison): string {
+  const { change } = compare(plan, all, { first, other });
+  const place = placeOf(plan.variants[other]?.values ?? {}, circumstancesOf(plan.lists));
+  if (choicesOf(plan) > 1) return `${place === '' ? '' : `${place}, `}${headline({ name: settingOf(plan, other), against: settingOf(plan, first), ...change }, plan.margin)}`; // prettier-ignore
+  if (isLost(all, other))
+    return `${place}: too many programs fail to compare times (${change.failed.map(number).join(' -> ')}).`;
+  const against = `those ${valuesText(plan.variants[first]?.values ?? {}, axesOf(plan.lists))}`;
+  return headline({ name: place, against, ...change }, plan.margin);
+}
+
+/** The runs of seeds that both sustain, if others overload one of both, and whether chance explains these; none: too few are left. */
 function calmOf(plan: Plan, runs: readonly RunReport[], pair: Comparison) {
   const [one, other] = [loadOf(plan, runs, pair.first), loadOf(plan, runs, pair.other)];
-  const seeds = [...one.sustained].filter((seed) => other.sustained.has(seed));
   const [more = 0, fewer = 0] = [one.overloaded, other.overloaded].map((own, at, both) => [...own].filter((seed) => both[1 - at]?.has(seed) === false).length); // prettier-ignore
   const isChance = !isMore(more, fewer) && !isMore(fewer, more);
-  if (one.overloaded.size + other.overloaded.size === 0 || seeds.length < (isChance ? 1 : 2)) return undefined;
-  return { seeds, isChance, worn: one.overloaded.size, runs: runs.filter(({ seed }) => seeds.includes(seed)) };
+  const calm = runs.filter(({ seed }) => one.sustained.has(seed) && other.sustained.has(seed));
+  const isSome = one.overloaded.size + other.overloaded.size > 0 && calm.length >= (isChance ? 2 : 4);
+  return isSome ? { calm, isChance } : {};
 }
 
-/** @param tried the number of all seeds, where these are only some */
+/** @param tried the number of all seeds, where these are only some: that of pairs that would tell grows with it */
 function ratiosOf(runs: readonly RunReport[], comparison: Comparison, tried?: number): Ratios {
-  const ratio = (valueOf: (run: RunReport) => number | null) => ({ ...pairedRatio(pairsOf(runs, comparison, valueOf)), ...(tried !== undefined && { tried }) }); // prettier-ignore
+  const ratio = (valueOf: (run: RunReport) => number | null) => ({ ...pairedRatio(pairsOf(runs, comparison, valueOf)), ...(tried !== undefined && { pairs: tried }) }); // prettier-ignore
   const ratios = (name: (typeof COMPARED)[number]) =>
     Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
   return {

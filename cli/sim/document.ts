@@ -1,7 +1,6 @@
-import { headline } from '../../lab/index.js';
-import { type Axis, isChoice, type Lists, placeOf, valuesText } from './axes.js';
-import { compare, type Comparison, comparisonsOf, orderComparisonsOf } from './comparison.js';
-import { axesOf, circumstancesOf, groupsOf, isSweep, type Plan, settingOf, type Variant } from './plan.js';
+import type { Axis, Lists } from './axes.js';
+import { compare, type Comparison, comparisonsOf, orderComparisonsOf, sentenceOf } from './comparison.js';
+import { axesOf, groupsOf, isSweep, type Plan, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
 import { verdictAmong } from './verdicts.js';
 import type { RunReport } from './worker.js';
@@ -17,12 +16,9 @@ export function documentOf(
   isStopped = false,
 ) {
   const verdicts = new Map(groupsOf(plan).flatMap((group) => verdictAmong(plan, runs, group).rows.map(({ at, outcome }) => [group[at], outcome]))); // prettier-ignore
-  const ratiosFor = (comparison: Comparison) => {
-    const { first, other } = comparison;
-    const { ratios, change } = compare(plan, runs, comparison);
-    const { around, ...names } = textsOf(plan, first, other);
-    const outcome = around + headline({ ...names, ...change }, plan.margin);
-    return { ...namedOf(plan, other), against: namedOf(plan, first), outcome, ...ratios };
+  const ratiosFor = (pair: Comparison) => {
+    const outcome = sentenceOf(plan, runs, pair);
+    return { ...namedOf(plan, pair.other), against: namedOf(plan, pair.first), outcome, ...compare(plan, runs, pair).ratios }; // prettier-ignore
   };
   return {
     version: 1 as const,
@@ -49,17 +45,6 @@ function namedOf(plan: Plan, index: number) {
 
 const picked = <T extends object>(all: T, axes: readonly (Axis & keyof T)[]): Pick<T, Axis & keyof T> =>
   Object.fromEntries(axes.map((axis) => [axis, all[axis]])) as Pick<T, Axis & keyof T>;
-
-/** The circumstances of a comparison, if there are several, and the names of what is compared in them. */
-function textsOf(plan: Plan, first: number, other: number) {
-  const axes = axesOf(plan.lists);
-  const [against = {}, values = {}] = [plan.variants[first]?.values, plan.variants[other]?.values];
-  // Without settings to choose, it is circumstances that are compared.
-  if (!axes.some(isChoice))
-    return { around: '', name: placeOf(values, axes), against: `those ${valuesText(against, axes)}` };
-  const around = placeOf(values, circumstancesOf(plan.lists));
-  return { around: around === '' ? '' : `${around}, `, name: settingOf(plan, other), against: settingOf(plan, first) };
-}
 
 /** The command line's settings, and their defaults. Those that vary are left out. */
 function settingsOf(plan: Plan) {

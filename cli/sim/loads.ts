@@ -62,9 +62,6 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   if (plan.searched === undefined && loads.length > 0 && !plan.isExact) {
     if (!loadOf(plan, runs, 0).isHeld && !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen))
       return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(axis, 'those that it does')}`; // prettier-ignore
-    const isOver = verdicts.length === 0 || verdicts.some((each) => !each.isHeld);
-    if (isSeveral && from < 0 && !isOver && axis === 'rate')
-      return `${verdicts.some((each) => each.isOpen) ? 'Some setting sustains each of these loads' : `Keep ${name} at these loads`}: ${auto(axis, 'higher ones, which may show a gain')}`; // prettier-ignore
     if (isSeveral && from === 0) return `It may pay below ${loads[0]}, too: ${auto(axis, 'the least that does')}`;
   }
   if (from === 0 && isSeveral && loads[0] !== 1) return `It may pay below ${loads[0]}, too${ENDED}`;

@@ -1,5 +1,5 @@
 import { hasFewWaits } from '../../lab/index.js';
-import { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell, resultOf } from '../../loadtest/report/index.js';
+import { CLEAR, FILLS, isLossy, isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell, resultOf } from '../../loadtest/report/index.js'; // prettier-ignore
 import type { Arrivals } from '../../workloads/index.js';
 import { AXES, type Values } from './axes.js';
 import type { Plan } from './plan.js';
@@ -72,7 +72,14 @@ export const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): num
 
 /** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
 export const isUnloaded = (run: RunReport): boolean =>
-  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
+  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && !isLossy(run);
+
+/** Whether so many programs of a variant fail that the others tell nothing. */
+export function isLost(all: readonly RunReport[], at: number): boolean {
+  const runs = all.filter(({ variant }) => variant === at);
+  const sum = (name: 'failed' | 'programs') => runs.reduce((total, run) => total + run[name], 0);
+  return isLossy({ failed: sum('failed'), programs: sum('programs') });
+}
 
 /** Programs of an advised command at most, where no fewer would tell. */
 const TELLING_MAX = 20_000;

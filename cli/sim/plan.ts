@@ -6,7 +6,7 @@ import { leftAligned } from '../../text/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { Scheduling } from './scheduling.js';
 import type { ProgramSource } from './source.js';
-import { AXES, isChoice, valuesText, type Axis, type Lists, type Searched, type Values } from './axes.js';
+import { AXES, isChoice, SEARCHED, valuesText, type Axis, type Lists, type Searched, type Values } from './axes.js';
 import type { ChosenConditions } from './conditions.js';
 
 /** The simulation to run: plain data, so that a thread can receive it. Each variant x seed is a run. */
@@ -109,8 +109,9 @@ export const circumstancesOf = (lists: Lists): Axis[] => axesOf(lists).filter((a
 export const choicesOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>): number =>
   circumstancesOf(lists).reduce((rest, axis) => rest / (lists[axis]?.length ?? 1), variants.length);
 
-/** The variants that are compared with each other: those of the same circumstances, or all, where only these differ. */
+/** The variants that are compared with each other: those of the same circumstances, or all, where only presets and conditions differ: that times grow with the load is no news. */
 export function groupsOf(plan: Plan): number[][] {
+  if (choicesOf(plan) < 2 && axesOf(plan.lists).some((axis) => SEARCHED.some((each) => each === axis))) return [];
   const size = choicesOf(plan) > 1 ? choicesOf(plan) : plan.variants.length;
   return Array.from({ length: plan.variants.length / size }, (_, at) => Array.from({ length: size }, (__, choice) => at * size + choice)); // prettier-ignore
 }

@@ -1,15 +1,12 @@
 import { type Grid, gridLines, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
 import { ratio } from '../../text/index.js';
-import { SEARCHED } from './axes.js';
 import { orderComparisonsOf } from './comparison.js';
-import { axesOf, choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
+import { choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
 import { verdictAmong } from './verdicts.js';
 import type { RunReport } from './worker.js';
 
 /** Each setting against the first in the same circumstances, and the meaning of the words: a table. */
 export function ratioLines(plan: Plan, ended: readonly RunReport[], width: number): string[] {
-  // That times grow with the load is no news.
-  if (choicesOf(plan) < 2 && axesOf(plan.lists).some((axis) => SEARCHED.some((each) => each === axis))) return [];
   const runs = ended.filter(({ complete }) => complete);
   // The worth of the order alone.
   const orders = isSweep(plan) ? [] : orderComparisonsOf(plan).flatMap(({ first, other }) => rowsOf(plan, runs, [first, other], ' to fcfs-window')); // prettier-ignore

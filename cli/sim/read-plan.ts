@@ -130,7 +130,7 @@ function* vainOf(flags: SimFlags, { policy }: Lists, programs: number) {
   if (flags.programs !== undefined && programs < flags.programs)
     yield `the recording has ${programs} programs: --rate or --concurrency plays them again`;
   const most = Math.max(0, ...(flags.concurrency ?? []));
-  if (most > programs) yield `no more than the ${programs} programs of --programs run at a time: ${most} is the same`;
+  if (most > programs) yield `all ${programs} programs run at once, so ${most} at a time is the same: raise --programs`;
 }
 
 function checkPolicies(command: Command, { retention }: SimFlags, policies: readonly SimPolicyName[]): void {

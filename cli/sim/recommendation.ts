@@ -1,9 +1,8 @@
-import { breakEvenOf, headline, namesOf, type Times, verdictOf } from '../../lab/index.js';
-import { isMostLost } from './advice.js';
+import { breakEvenOf, namesOf, type Times, verdictOf } from '../../lab/index.js';
 import { isChoice, SEARCHED, type Values, valuesText } from './axes.js';
-import { compare } from './comparison.js';
+import { compare, comparisonsOf, sentenceOf } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
-import { isUnloaded } from './overload.js';
+import { isLost, isUnloaded } from './overload.js';
 import { axesOf, choicesOf, isPossible, type Plan, settingOf } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { enginesNext, enginesOf, objectivesOf, sustainedOf } from './sustained.js';
@@ -23,7 +22,7 @@ export interface Recommendation {
 type Lines = readonly (string | undefined)[];
 
 /**
- * The setting under which programs are fastest, if any is certainly better than the first. Undefined where settings do not differ, unless rates do, where runs are
+ * The setting under which programs are fastest, if any is certainly better than the first. Undefined where nothing differs, where runs are
  * missing, and where the first knows the future.
  * @param isStopped whether a search was, and no question that it has left open is told
  */
@@ -31,7 +30,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const runs = all.filter(({ complete }) => complete);
   const settings = choicesOf(plan);
   const isWhole = runs.length === plan.variants.length * plan.seeds.length;
-  if (!isWhole || !isPossible(plan.variants[0]) || plan.variants.every((_, at) => isMostLost(runs, at))) return undefined; // prettier-ignore
+  if (!isWhole || !isPossible(plan.variants[0]) || plan.variants.every((_, at) => isLost(runs, at))) return undefined; // prettier-ignore
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
   const next = isStopped ? undefined : enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts); // prettier-ignore
@@ -48,32 +47,33 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
       ? undefined
       : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice, compared };
   };
-  if (isIdle) return told(0, plan.slos.length === 0 ? [] : [next]);
+  const outcomes = settings < 2 ? comparisonsOf(plan).map((pair) => sentenceOf(plan, runs, pair)) : [];
+  if (isIdle) return told(0, plan.slos.length === 0 ? outcomes : [next]);
   if (sames === ALL_SAME) return told(0, []);
-  if (settings < 2) return told(0, [], [next]);
+  if (settings < 2) return told(0, outcomes, [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
     // Seeds or programs are wanted where no answer is certain.
     const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some((each) => each.isOpen)); // prettier-ignore
-    const answer = isOpen ? [next] : [sentence, next];
+    const answer = isOpen ? [next] : [sentence, next ?? higherOf(plan, verdicts)];
     // Where engines are counted, that is the question.
     return enginesOf(plan).length > 1 ? told(choice, [], answer) : told(choice, answer);
   }
-  const against = settingOf(plan, 0);
   if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next]);
   if (choice === 0) {
-    const { slight, missed = [] } = verdicts[0] ?? {};
-    const few = slight === undefined ? [] : [`Keep ${against}: the gain of ${slight} is too little for its price.`];
-    const misses = missed.length === 0 ? [] : [`Keep ${against}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]; // prettier-ignore
-    const { axis, values } = loadsOf(plan);
-    const isOpen = plan.searched === undefined && !plan.isExact && values.length === 1 && plan.variants.slice(1).some(isPossible); // prettier-ignore
-    const higher = isOpen && verdicts[0]?.isOpen === false && misses.length === 0 ? [`A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}`] : []; // prettier-ignore
-    return told(0, [[...misses, ...few, sentence][0], ...higher]);
+    const { missed = [] } = verdicts[0] ?? {};
+    const misses = missed.length === 0 ? [] : [`Keep ${settingOf(plan, 0)}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]; // prettier-ignore
+    return told(0, misses.length > 0 ? misses : [sentence, higherOf(plan, verdicts)]);
   }
-  const { change } = compare(plan, runs, { first: 0, other: choice });
-  const [verdict] = verdicts;
-  const who = verdict?.rows.find(({ at }) => at === choice)?.price.find(({ kind }) => kind !== undefined)?.text;
-  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${who === undefined ? '' : ` ${who}.`}`, next]); // prettier-ignore
+  const who = verdicts[0]?.rows.find(({ at }) => at === choice)?.price.find(({ kind }) => kind !== undefined)?.text;
+  return told(choice, [`Take ${sentenceOf(plan, runs, { first: 0, other: choice })}${who === undefined ? '' : ` ${who}.`}`, next]); // prettier-ignore
+}
+
+/** The option that may show a gain, if no load of these does, and each can be sustained: a sentence. */
+function higherOf(plan: Plan, verdicts: readonly SimVerdict[]): string | undefined {
+  const { axis, values } = loadsOf(plan);
+  const isOpen = plan.searched === undefined && !plan.isExact && values.length > 0 && plan.variants.slice(1).some(isPossible); // prettier-ignore
+  return isOpen && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0) ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined; // prettier-ignore
 }
 
 const ALL_SAME = 'All settings gave the same results: what differs never came into play.';

@@ -25,7 +25,8 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     if (isOfEngines) loads.reverse();
     const end = loads.findIndex(({ isKept }) => !isKept);
     const last = loads.at(end === -1 ? -1 : end - 1);
-    const isUnknown = loads[end]?.state === 'unknown';
+    // It may do, as it is met, though not for certain.
+    const isUnknown = loads[end]?.isMet === true;
     const share = `${last?.kept} of ${last?.seeds}`;
     const some = last === undefined || last.kept === last.seeds ? '' : ` (${at} ${last.value} in ${share})`;
     const upTo = isOfEngines ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last?.value} ${unit}`; // prettier-ignore
@@ -55,7 +56,7 @@ function nearestOf(plan: Plan, runs: readonly RunReport[]): string {
     });
     const excess = Math.max(...figures.map((each) => each.excess));
     const place = valuesText(values, circumstancesOf(plan.lists));
-    const text = `${[settingOf(plan, at), ...(place === '' ? [] : [place])].join(' ')}, ${figures.map((each) => each.text).join(', ')}`;
+    const text = `${[settingOf(plan, at), ...(place === '' ? [] : [place])].join(' ')}, ${figures.map((each) => each.text).join(', ')}${plan.seeds.length > 1 ? ' in the middle seed' : ''}`;
     return loads[at]?.isHeld === true && excess < Infinity ? [{ excess, text }] : [];
   });
   const [nearest] = tried.sort((a, b) => a.excess - b.excess);

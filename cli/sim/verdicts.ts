@@ -1,7 +1,7 @@
 import { meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
 import { placeOf } from './axes.js';
 import { compare } from './comparison.js';
-import { loadOf } from './overload.js';
+import { isLost, loadOf } from './overload.js';
 import { choicesOf, circumstancesOf, groupsOf, isPossible, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -34,6 +34,7 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
       times: change,
       // Their factors grow with the number of programs: no gain or loss to choose by.
       isOut: loads[0]?.isHeld === false && loads[choice]?.isHeld === false,
+      isLost: isLost(runs, other),
       isForeign: !isPossible(plan.variants[other]),
       // Where nobody knows whether the first sustains the load, to overload is no loss against it.
       isOverloaded: loads[choice]?.isHeld !== true && (choice === 0 || (change.of === undefined && loads[0]?.state !== 'unknown')), // prettier-ignore

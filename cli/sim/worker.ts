@@ -43,5 +43,7 @@ function runOne(plan: Plan, { variant: index, seed }: Combination, hooks: RunHoo
     },
     hooks,
   );
-  return { variant: index, policy, balancer, engines, seed, ...measures };
+  // Of programs that all failed, calls tell no more.
+  const vain = measures.completed === 0 && { ttft_seconds: measures.program_seconds };
+  return { variant: index, policy, balancer, engines, seed, ...measures, ...vain };
 }

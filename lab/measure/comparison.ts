@@ -12,8 +12,6 @@ export interface Ratio {
   readonly low: number | null;
   readonly high: number | null;
   readonly pairs: number;
-  /** How many were measured, if only some of them count. */
-  readonly tried?: number;
 }
 
 /**
@@ -62,14 +60,12 @@ export const PAIRS_LAST = 16;
  * pairs, z that of the power, and s the deviation, from the present half-width, which is t s / sqrt(pairs). Undefined
  * without an interval, for a ratio within the margin (there may be nothing to tell), and where it is above 64.
  */
-function pairsToTell({ ratio, high, pairs, tried = pairs }: Ratio, margin: number): number | undefined {
+function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | undefined {
   if (ratio === null || high === null) return undefined;
   const distance = Math.abs(Math.log(ratio)) + Math.log(1 - margin);
   const deviation = (Math.log(high / ratio) * Math.sqrt(pairs)) / studentQuantile(pairs - 1);
-  const times = tried / pairs;
-  for (let count = pairs + 1; distance > 0 && count * times <= PAIRS_MAX; count += 1)
-    if (((studentQuantile(count - 1) + POWER) * deviation) / Math.sqrt(count) <= distance)
-      return Math.ceil(count * times);
+  for (let count = pairs + 1; distance > 0 && count <= PAIRS_MAX; count += 1)
+    if (((studentQuantile(count - 1) + POWER) * deviation) / Math.sqrt(count) <= distance) return count;
   return undefined;
 }
 
@@ -87,10 +83,9 @@ export function moreOf(
 ): { count?: number; text: string; isOpen: boolean } {
   // prettier-ignore
   if ((ratio.low ?? 0) >= 1 - margin) return { text: 'not faster', isOpen: false };
-  const { pairs, tried = pairs } = ratio;
-  const enough = tried >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
+  const enough = ratio.pairs >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
   if (enough !== undefined) return { count: enough, text: `about ${enough} ${repeated} would tell`, isOpen: true };
-  if (tried < PAIRS_FEW) return { count: PAIRS_LAST, text: `too few ${repeated} to tell`, isOpen: true };
+  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `too few ${repeated} to tell`, isOpen: true };
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
   const isNear = Math.abs(Math.log(ratio.ratio ?? NaN)) <= -Math.log(1 - margin);
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;

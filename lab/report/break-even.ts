@@ -26,35 +26,35 @@ export function breakEvenOf(
   if (choice === undefined) {
     const unsure = verdicts.filter(({ isOpen }) => isOpen).map(({ place }) => lowered(place));
     const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
-    const answer = unsure.length > 0 ? `These runs cannot tell whether ${verdicts.every(({ rows }) => rows.length === 1) ? nameOf(1) : 'anything'} is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
-    return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
+    const only = verdicts.every(({ rows }) => rows.length === 1) ? 1 : undefined;
+    if (unsure.length > 0) return { choice: 0, sentence: `These runs cannot tell whether ${only === undefined ? 'anything' : nameOf(1)} is better than ${nameOf(0)}${where}.${worstOf(verdicts)}` }; // prettier-ignore
+    const gains = verdicts.flatMap(({ place, gain }) => gain === undefined ? [] : [all > 1 ? `${lowered(place)}, ${gain}` : gain]); // prettier-ignore
+    const nothing = `nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
+    const others = verdicts.filter(({ gain }) => gain === undefined);
+    return { choice: 0, sentence: `Keep ${nameOf(0)}: ${gains.at(-1) ?? nothing}.${worstOf(others, only)}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);
   const paying = verdicts.filter(({ better }) => better.includes(choice));
-  const price = highest(paying, 'Its price is highest', (one) => priceOf(one, choice));
+  const price = highest(paying, 'Its price is highest', (one) => priceOf(one, choice)) || ' No price is certain.';
   const rest = verdicts.filter((one) => !paying.includes(one));
-  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(rest, choice)}` });
-  const only = `for certain only with seeds that overload ${nameOf(0)}`;
-  const isBurst = ({ bursts }: PlaceVerdict) => bursts?.includes(choice) === true;
-  const isAlways = paying.every(isBurst);
-  if (loads === undefined || from >= verdicts.length) return say(`is better than ${nameOf(0)} in ${paying.length === all ? 'each' : paying.length} of these ${all}${isAlways ? `, ${only}` : ''}${listed(paying, (each) => (isBurst(each) && !isAlways ? `, ${only}` : ''))}`); // prettier-ignore
+  const bursts = paying.filter((one) => one.bursts?.includes(choice));
+  const places = bursts.length === paying.length ? '' : ` ${namesOf(bursts.map((each) => lowered(each.place)))}`;
+  const caveat = bursts.length === 0 ? '' : ` The gain${places} is certain only with seeds that overload ${nameOf(0)}.`;
+  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${caveat}${price}${worstOf(rest, choice)}` });
+  const among = isMany(paying) ? '' : `: ${paying.map(({ place }) => lowered(place)).join('; ')}`;
+  if (loads === undefined || from >= verdicts.length) return say(`is better than ${nameOf(0)} in ${paying.length === all ? 'each' : paying.length} of these ${all}${among}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
-  const isAll = verdicts.length === loads;
   const isLast = from === verdicts.length - 1;
-  const some = verdicts.slice(from).filter(isBurst);
-  const burst = some.length === 0 ? '' : isLast ? `, ${only}` : `; ${some.map((each) => lowered(each.place)).join(' and ')} ${only}`; // prettier-ignore
   const last = (verdicts.at(-1)?.place ?? '').replace(/^At |^With /, '');
   const upTo = `from ${place.replace(UNIT, '')} to ${last}`;
-  if (isAll) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `${upTo}, the most that was tried`}${burst}`); // prettier-ignore
-  return say(`pays ${isLast ? `at ${last}` : upTo}, the highest of these loads that ${sustained}${burst}`); // prettier-ignore
+  if (verdicts.length === loads) return say(`pays ${from === 0 ? 'at all of these loads' : isLast ? `at ${place}` : `${upTo}, the most that was tried`}`); // prettier-ignore
+  return say(`pays ${isLast ? `at ${last}` : upTo}, the highest of these loads that ${sustained}`);
 }
 
-/** The places, of few. */
-const listed = (some: readonly PlaceVerdict[], note: (one: PlaceVerdict) => string): string => (isMany(some) ? '' : `: ${some.map((each) => `${lowered(each.place)}${note(each)}`).join('; ')}`); // prettier-ignore
 const UNIT = / (a second|at a time)$/;
 
-/** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
+/** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; undefined: any is */
 const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
   highest(verdicts, 'Most is lost', (one) => [
     ...one.losses

@@ -1,4 +1,4 @@
-import { MARGIN, moreOf, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
+import { MARGIN, moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
 import { number, ratio } from '../../text/index.js';
 import { ratioText, spanText } from './grid.js';
 
@@ -15,8 +15,8 @@ export interface Times {
   readonly counts: { readonly programs: number; readonly calls: number };
   /** Those that both sustain, such as `3 of 8 seeds`, if they are of these repetitions alone. */
   readonly of?: string | undefined;
-  /** The same in those, if others overload one of both, more than chance explains; and how many the first, in words. */
-  readonly calm?: (Omit<Times, 'calm'> & { readonly worn?: string | undefined }) | undefined;
+  /** The same in those, if others overload one of both, more than chance explains. */
+  readonly calm?: Omit<Times, 'calm'> | undefined;
 }
 
 /** A time that is worse, and by how many times. */
@@ -56,9 +56,7 @@ export function headline(change: Change, margin = MARGIN): string {
   const lost = failed.some((count) => count > 0) ? [`failed programs ${failed.map(number).join(' -> ')}`] : [];
   // Those that fail early make the others faster.
   const isWorse = Math.round(failed[1]) > Math.round(failed[0]);
-  // A gain over a growing queue is read otherwise.
-  const worn = calmText(change) === '' ? '' : (change.calm?.worn ?? '');
-  const all = isWorse ? [...lost, worn, ...parts] : [worn, ...parts, ...lost];
+  const all = isWorse ? [...lost, ...parts] : [...parts, ...lost];
   return `${name}: ${all.filter((part) => part !== '').join('; ')}.`;
 }
 
@@ -73,26 +71,22 @@ function programsText(change: Change, margin: number): string {
     return `no comparison with ${against}: no program completed in both`;
   const chance = isSingle(change) ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
-  const more = verdict === 'unsure' ? `: ${moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text}` : '';
+  const difference =
+    verdict === 'same'
+      ? ` within ${number(100 * margin)} % of ${against}`
+      : verdict === 'unsure'
+        ? `: no certain difference from ${against}: ${moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text}`
+        : ` ${outcomeOf(mean, margin)} than ${against}`;
   // Short programs can gain much that the mean, of a few long ones, does not show.
-  const isMiddle = verdict !== 'sooner' && verdictOf(p50, margin) === 'sooner' && (p50.ratio ?? 1) < 1 / FACTOR_MIN;
+  const isMiddle = verdict !== 'sooner' && isMuchSooner(p50, margin);
   // A tail that is not told goes the way of the mean; of few programs it is chance.
-  const [tail, isTold] = [
-    verdictOf(p99, margin),
-    verdict !== 'later' && p99.low !== null && counts.programs >= TAIL_MIN,
-  ];
+  const tail = verdictOf(p99, margin);
+  const isTold = verdict !== 'later' && p99.low !== null && counts.programs >= TAIL_MIN;
   const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
   // Of one repetition, figures alone.
   const others = isSingle(change) ? tailOf(change) : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
-  return [`programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)}${more} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
+  return [`programs${difference} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
 }
-
-const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
-  sooner: (outcome, against) => ` ${outcome} than ${against}`,
-  later: (outcome, against) => ` ${outcome} than ${against}`,
-  same: (_, against, margin) => ` within ${number(100 * margin)} % of ${against}`,
-  unsure: (_, against) => `: no certain difference from ${against}`,
-};
 
 /** Of fewer than 100, the p99 is the slowest. */
 const TAIL_MIN = 100;
@@ -109,11 +103,8 @@ function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times
   return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
 }
 
-/** Program times in the repetitions that both sustain, if they differ. */
-function calmText({ programs: { mean }, calm, of }: Times): string {
-  const text = ratioText((calm ?? { programs: { mean } }).programs.mean);
-  return calm === undefined || text === ratioText(mean) ? inCalm({ of }) : `, ${text}${inCalm(calm)}`;
-}
+/** Program times in the repetitions that both sustain. */
+const calmText = ({ calm, of }: Times): string => (calm === undefined ? inCalm({ of }) : `, ${ratioText(calm.programs.mean)}${inCalm(calm)}`); // prettier-ignore
 
 export const inCalm = ({ of }: Pick<Times, 'of'>): string =>
   of === undefined ? '' : ` in the ${of} that both sustain`;
@@ -121,36 +112,38 @@ export const inCalm = ({ of }: Pick<Times, 'of'>): string =>
 /** The times that are worse, in the words of the headline; a much later p99 of first tokens even if by chance. */
 export function worseOf(times: Times, margin: number): Cost[] {
   const programs = slowerOf(times, margin);
-  const { p50, p99 } = (times.calm ?? times).firstToken;
   const isLater = (value: Ratio) => verdictOf(value, margin) === 'later';
+  // Over all repetitions, if nothing is certain over those that both sustain.
+  const { calm = times } = times;
+  const own = [calm, times].find(({ firstToken: { p50, p99 } }) => [p50, p99].some(isLater)) ?? calm;
+  const { p50, p99 } = own.firstToken;
   const isTold = (value: Ratio) => isLater(value) || (value === p99 && verdictOf(p99, margin) === 'unsure' && (p99.ratio ?? 0) > FACTOR_MIN); // prettier-ignore
-  const first = [p50, p99].some(isTold) ? [firstTokenText(times, margin, { isTold })] : [];
+  const first = firstTokenText({ ...own, calm: undefined }, margin, { isTold });
   return [
     ...(programs.length > 0 ? [{ measure: 'program', factor: times.programs.p99.ratio ?? 0, text: `program ${programs.join(', ')}` }] : []), // prettier-ignore
     // A certain price is the higher one.
-    ...first.map((text) => ({ measure: 'first token', factor: Math.max(...[p50, p99].map((each) => (isLater(each) ? (each.ratio ?? 0) : 0))), text })), // prettier-ignore
+    ...(first === '' ? [] : [{ measure: 'first token', factor: Math.max(...[p50, p99].map((each) => (isLater(each) ? (each.ratio ?? 0) : 0))), text: first }]), // prettier-ignore
   ];
 }
 
-interface FirstTokenWords {
-  readonly isTold?: (value: Ratio) => boolean;
-  readonly words?: ((value: Ratio) => string) | undefined;
-}
-
 /** In the repetitions that both sustain: one in which a queue grows would outweigh all others. */
-function firstTokenText(times: Times, margin: number, how: FirstTokenWords): string {
+export function firstTokenText(
+  times: Times,
+  margin: number,
+  how: { isTold?: (value: Ratio) => boolean; words?: ((value: Ratio) => string) | undefined },
+): string {
+  // prettier-ignore
   const { isTold = () => true, words = (value: Ratio) => outcomeOf(value, margin) } = how;
   const { calm = times } = times;
   const { p50, p99 } = calm.firstToken;
   if (p50.ratio === null) return '';
-  if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
+  if (how.isTold === undefined && [p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same'; // prettier-ignore
   const [before, after] = calm.firstTokenP99Seconds;
   const outcome = words(p99);
   const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
   const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
-  const middle = isTold(p50) ? `p50 ${words(p50)}` : '';
-  const tail = isTold(p99) ? `${tailName(calm.counts.calls)} ${later}` : '';
-  return `first token ${[middle, tail].filter(Boolean).join(', ')}${inCalm(calm)}`;
+  const told = [...(isTold(p50) ? [`p50 ${words(p50)}`] : []), ...(isTold(p99) ? [`${tailName(calm.counts.calls)} ${later}`] : [])]; // prettier-ignore
+  return told.length === 0 ? '' : `first token ${told.join(', ')}${inCalm(calm)}`;
 }
 
 /** A ratio of times in words: `2.1x faster`, `12 % slower`. */
@@ -171,6 +164,7 @@ export function outcomeOf(value: Ratio, margin: number): string {
 
 /** Smaller changes read better as percentages: of the time before. */
 export const FACTOR_MIN = 1.5;
+export const isMuchSooner = (value: Ratio, margin: number): boolean => verdictOf(value, margin) === 'sooner' && (value.ratio ?? 1) < 1 / FACTOR_MIN; // prettier-ignore
 const intervalOf = (value: Ratio): string => (value.low === null ? '' : `, ${spanText(value)}`);
 const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;
 /** Whole percents, unless they would claim that nothing or everything changed. */

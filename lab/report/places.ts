@@ -1,15 +1,16 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { type Cost, inCalm, outcomeOf, type Times, worseOf } from './headline.js';
+import { type Cost, firstTokenText, inCalm, isMuchSooner, outcomeOf, textsOf, type Times, worseOf } from './headline.js'; // prettier-ignore
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
   readonly name: string;
   /** Against those of the first one there. */
   readonly times: Times;
-  /** Whether it is not compared, as both are overloaded; whether it cannot be chosen. */
+  /** Whether it is not compared, as both are overloaded; whether too many programs fail to show its times; whether it cannot be chosen. */
   readonly isOut?: boolean;
+  readonly isLost?: boolean;
   readonly isForeign?: boolean;
   /** Against the first, if it is not that: more than chance explains. */
   readonly isOverloaded: boolean;
@@ -41,8 +42,8 @@ export interface PlaceVerdict {
   readonly better: readonly number[];
   /** Those of them whose gain is only in repetitions that overload the first. */
   readonly bursts?: readonly number[];
-  /** One that is certainly faster, but too little for its price. */
-  readonly slight?: string | undefined;
+  /** Where nothing is better: one that is certainly faster, but too little for its price, or only to the first token. */
+  readonly gain?: string | undefined;
   /** Those that are certainly slower, or overloaded where the first is not: the slowest first. */
   readonly losses: readonly { readonly at: number; readonly name: string; readonly factor: number; readonly text: string }[]; // prettier-ignore
   /** Whether nothing is better for certain, but something may be; and how many repetitions would tell, if any number would. */
@@ -75,7 +76,7 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const unsure = open.filter(({ verdict }) => verdict === 'unsure').map(({ ratio }) => moreOf(ratio, margin, repeated));
   const rowOf = (each: Tried, at: number): PlaceRow => {
     const found = compared.find((other) => other.at === at);
-    if (found === undefined) return { at, isOut: true, price: [], outcome: each.isOut ? 'both overloaded' : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
+    if (found === undefined) return { at, isOut: true, price: [], times: each.isOut || each.isLost ? undefined : each.times, outcome: each.isOut ? 'both overloaded' : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
     const isSlight = sooner.includes(found) && !worthy.includes(found);
     return { at, isOut: found.isOverloaded, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
   };
@@ -85,7 +86,7 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
     better: better.map(({ at }) => at),
     bursts: better.filter(({ times: { calm } }) => calm !== undefined && verdictOf(calm.programs.mean, margin) !== 'sooner').map(({ at }) => at), // prettier-ignore
     isOpen: better.length === 0 && unsure.some(({ isOpen }) => isOpen),
-    ...(better.length === 0 && { slight: sooner[0]?.name, enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
+    ...(better.length === 0 && { gain: gainOf(sooner, open, margin), enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
     losses: lossesOf(compared, margin),
   };
 }
@@ -120,6 +121,13 @@ function comparedOf(all: readonly Tried[], { margin, isExact }: Terms) {
   });
 }
 
+function gainOf([slight]: readonly Against[], open: readonly Against[], margin: number): string | undefined {
+  if (slight !== undefined) return `${slight.name} is ${outcomeOf(slight.ratio, margin)}${inCalm(slight.times)}, too little for its price: ${textsOf(slight.price).join('; ')}`; // prettier-ignore
+  const isTold = (value: Ratio) => isMuchSooner(value, margin);
+  const same = open.filter(({ verdict }) => verdict === 'same').map(({ name, times }) => ({ name, first: firstTokenText(times, margin, { isTold }) })); // prettier-ignore
+  return same.flatMap(({ name, first }) => (first === '' ? [] : [`${name} makes programs no faster, but ${first}`]))[0];
+}
+
 function lossesOf(compared: readonly Against[], margin: number) {
   const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded, times }) => {
     if (verdict !== 'later' && !(isOverloaded && verdict === 'unsure')) return [];
@@ -152,15 +160,8 @@ const PAYS = 1.1;
  */
 function priceOf({ p99s, times }: Tried, margin: number): Cost[] {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
-    if (before === null || after === null || after <= PAYS * before) return [];
-    return [
-      {
-        measure: 'kind',
-        kind,
-        factor: after / before,
-        text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s`,
-      },
-    ];
+    const factor = before === null || after === null ? 0 : after / before;
+    return factor <= PAYS ? [] : [{ measure: 'kind', kind, factor, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
   return [...worseOf(times, margin), ...(most === undefined ? [] : [most])];

@@ -59,7 +59,8 @@ export function parseSlo(
     const next = [...new Set(below.map((each) => each[path.length]))];
     if (below.length > 0 && path.length > 0)
       throw new SloError(`"${metric}" is not one number; go on with one of .${next.join(', .')}`);
-    throw new SloError(`no metric "${metric}" in the report${suggest(path.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
+    const [begun = path] = known.filter((each) => path.every((part, at) => part !== '' && each[at]?.startsWith(part)));
+    throw new SloError(`no metric "${metric}" in the report${suggest(begun.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
   }
   return { expression: text.trim(), target: target < 0 ? undefined : target, path, operator: operator as Operator, limit: Number(limit) }; // prettier-ignore
 }

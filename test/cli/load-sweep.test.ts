@@ -230,11 +230,11 @@ describe('a sweep of two targets', () => {
   it('says how long it takes if that is long, and which loads to try where nothing is better', async () => {
     const same = { seconds: [2, 2] };
     expect((await printed(same, same)).lines).toContain(
-      'Keep A: nothing is significantly better. Try --rate 2..8 --repeat 3.',
+      'Keep A: nothing is significantly better. Most is lost at 1 a second: first token slowest 3.0x slower (1 -> 3 s). Try --rate 2..8 --repeat 3.',
     );
     expect((await printed(same, same)).errors).toBe('These 2 loads take about 3 min.\n');
     expect((await printed({ seconds: [2] }, { seconds: [2] })).errors).toBe('');
-    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Try --rate 1..2 --repeat 3.'); // prettier-ignore
+    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Most is lost at 1 a second: first token slowest 3.0x slower (1 -> 3 s). Try --rate 1..2 --repeat 3.'); // prettier-ignore
   });
 
   it('asks for further runs where one cannot tell, and for lower loads where neither keeps up', async () => {
@@ -266,7 +266,7 @@ describe('a sweep of two targets', () => {
 
   it('says where the second loses most, where it is nowhere faster', async () => {
     const { lines } = await printed({ seconds: [2, 2.5] }, { seconds: [8, 12] });
-    expect(lines).toContain('Keep A: nothing is significantly better. Most is lost at 2 a second: B, programs 1.5x slower: 1.50 (1.50–1.50).'); // prettier-ignore
+    expect(lines).toContain('Keep A: nothing is significantly better. Most is lost at 2 a second: B, programs 1.5x slower: 1.50 (1.50–1.50); at 1 a second: first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s).'); // prettier-ignore
   });
 
   it('says from which load on the second is faster, what is worse then, and who pays', async () => {

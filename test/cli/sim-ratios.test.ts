@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SimDocument } from '../../cli/sim/document.js';
 import { ratioLines } from '../../cli/sim/ratios.js';
+import type { Plan } from '../../cli/sim/plan.js';
 import { recommend } from '../../cli/sim/recommendation.js';
 import { tablesOf } from '../../cli/sim/tables.js';
 import type { RunReport } from '../../cli/sim/worker.js';
@@ -38,6 +39,9 @@ it('compares plas with fcfs-window too, at one load, and circumstances with the 
   expect(ratioLines(plan, runs, 120).join('\n')).not.toContain('Rows in some seeds');
   expect(told({ conditions: ['none', 'production'] })[0]).toBe('Times divided by those without failures: below 1 is faster.'); // prettier-ignore
   expect(told({ rate: [1, 2] })).toEqual([]);
+  // Of a few that fail more, the times are told.
+  const fails = (failed: number) => ratioLines(...(Object.values(madeUp({ policy: ['pass-through', 'plas'] }, {}, (at) => ({ failed: at * failed }))) as [Plan, RunReport[]]), 120).at(-1); // prettier-ignore
+  expect([fails(9), fails(999)]).toEqual([expect.stringMatching(/fails more programs: 0 -> 9( +1\.00){4}$/), expect.stringMatching(/ 999( +-){4}$/)]); // prettier-ignore
 });
 
 it('tells in a sweep how much is served, and the kinds of programs at the highest load at which a setting pays', () => {

@@ -30,12 +30,28 @@ it('counts as enough only what meets an objective too', () => {
   expect(linesOf({ concurrency: [8], policy: BOTH }, { slos }, of)[1]).toBe('Seeds that meet program_seconds.p95 < 10, with 300 programs: pass-through 1 of 3; plas 3 of 3.'); // prettier-ignore
   expect(linesOf({ concurrency: [8], engines: [1] }, { slos, searched: 'engines' }, () => ({ program_seconds: spread(5) }))[0]).toMatch(/: on 1 engine\.$/); // prettier-ignore
   const missed = (lists: object, searched?: 'engines') => linesOf(lists, { slos, searched }, (at, seed) => ({ program_seconds: spread(20 - at + seed) })); // prettier-ignore
-  expect(missed({ concurrency: [8, 16] })).toEqual(['What meets program_seconds.p95 < 10 in most seeds, with 300 programs: none of these. Nearest: plas with 16 at a time, program_seconds.p95 21.']); // prettier-ignore
+  expect(missed({ concurrency: [8, 16] })).toEqual(['What meets program_seconds.p95 < 10 in most seeds, with 300 programs: none of these. Nearest: plas with 16 at a time, program_seconds.p95 21 in the middle seed.']); // prettier-ignore
   expect(missed({ concurrency: [8] }).at(-1)).toBe('No setting meets program_seconds.p95 < 10 at this load: --engines auto looks for the fewest on which one does.'); // prettier-ignore
   expect(missed({ concurrency: [8], engines: [1, 2] }, 'engines')).toEqual([
-    expect.stringMatching(/: none of these\. Nearest: plas on 2 engines, program_seconds\.p95 21\.$/),
+    expect.stringMatching(
+      /: none of these\. Nearest: plas on 2 engines, program_seconds\.p95 21 in the middle seed\.$/,
+    ),
     'More engines would hardly help.',
   ]);
+});
+
+it('says that fewer engines may do only of those that may meet an objective', () => {
+  const slos = [parseSlo('program_seconds.p95 < 10', 0, () => '')];
+  const short = { queue_grew: null, programs: 30, slowdown: spread(0.1) };
+  const told = (seconds: number) => linesOf({ engines: [1, 2] }, { slos }, (at) => ({ program_seconds: spread(at === 0 ? seconds : 5), ...(at === 0 && short) }))[0]; // prettier-ignore
+  expect(told(5)).toMatch(/: on 2 engines or more, perhaps on fewer\.$/);
+  expect(told(15)).toMatch(/: on 2 engines or more\.$/);
+});
+
+it('tells what circumstances change, with what fails, unless most of it does', () => {
+  const told = (failed: number) => linesOf({ concurrency: [8], conditions: ['none', 'production'] }, {}, (at) => ({ program_seconds: spread(10 + at), ...(at > 0 && { failed }) }))[0]; // prettier-ignore
+  expect(told(17)).toBe('Under production: failed programs 0 -> 17; programs 10 % slower than those without failures (1.10, 1.10–1.10); first token p50 10 % slower, p99 10 % slower (10 -> 11 s).'); // prettier-ignore
+  expect(told(301)).toBe('Under production: too many programs fail to compare times (0 -> 301).');
 });
 
 it('names the search for the fewest engines that are enough, unless these runs show them', () => {
@@ -96,24 +112,27 @@ it('keeps the first setting where nothing else may be better, and else says that
   expect(later[0]).toContain('run again with --seed 101..116 --programs 1200, ');
   expect(told({ rate: [1] }, 1001)).toBe('These runs cannot tell whether plas is better than pass-through.');
   const lost = (at: number) => ({ program_seconds: spread(at % 2 === 0 ? 10 : 12) });
-  expect(linesOf({ rate: [1], policy: BOTH }, { programs: 300 }, lost)[0]).toBe('Keep pass-through: nothing is significantly better. Most is lost: plas, programs 20 % slower: 1.20 (1.20–1.20).'); // prettier-ignore
+  expect(linesOf({ rate: [1], policy: BOTH }, { programs: 300 }, lost)[0]).toBe('Keep pass-through: nothing is significantly better. Most is lost: plas, programs 20 % slower: 1.20 (1.20–1.20); first token p50 20 % slower, p99 20 % slower (10 -> 12 s).'); // prettier-ignore
   expect(linesOf({ policy: BOTH, conditions: ['none', 'production'] }, {}, lost)[0]).toMatch(/^Keep pass-through: nothing is significantly better without failures and under production\./); // prettier-ignore
   // On how many engines it is sustained is told; whether it pays there is not.
   const few = linesOf({ engines: [1, 2], policy: BOTH }, { seeds }, (at, seed) => ({ queue_grew: at < 2, program_seconds: spread(at === 3 ? 4 + seed : 10) })); // prettier-ignore
   expect(few.at(-1)).toMatch(/^Too few seeds (and programs )?to tell whether anything is better than pass-through at loads .*: run again with --seed 1\.\.\d+/); // prettier-ignore
 });
 
-it('says of a gain that it is too little for its price', () => {
+it('names what is faster where that is too little for its price, or only to the first token', () => {
   const [kept] = linesOf({ concurrency: [1], policy: BOTH }, { programs: 25 }, (at) => ({ program_seconds: spread(at === 0 ? 100 : 97), ttft_seconds: spread(at === 0 ? 10 : 60) })); // prettier-ignore
-  expect(kept).toBe('Keep pass-through: the gain of plas is too little for its price.');
+  expect(kept).toBe('Keep pass-through: plas is 3 % faster, too little for its price: first token p50 6.0x slower, p99 6.0x slower (10 -> 60 s).'); // prettier-ignore
+  const among = (mean: number, tail: number) => linesOf({ concurrency: [1, 2], policy: BOTH }, {}, (at) => ({ program_seconds: spread(at === 3 ? mean : 100), ttft_seconds: { ...spread(10), p99: at === 3 ? tail : 10 } }))[0]; // prettier-ignore
+  expect(among(97, 60)).toBe('Keep pass-through: with 2 at a time, plas is 3 % faster, too little for its price: first token p99 6.0x slower (10 -> 60 s).'); // prettier-ignore
+  expect(among(100, 1)).toBe('Keep pass-through: with 2 at a time, plas makes programs no faster, but first token p99 10x faster (10 -> 1 s).'); // prettier-ignore
+  expect(among(100, 60)).toBe('Keep pass-through: nothing is significantly better. Most is lost with 2 at a time: first token p99 6.0x slower (10 -> 60 s).'); // prettier-ignore
 });
 
 it('names what looks at higher loads where one shows no gain, and nothing where most programs fail', () => {
   const given = { concurrency: [8], policy: BOTH };
-  const of = (at: number) => ({ program_seconds: spread(10 + at / 100) });
-  expect(linesOf(given, {}, of)[1]).toBe(
-    'A higher load may show a gain: --concurrency auto --programs 400 looks for one.',
-  );
+  const of = (at: number) => ({ program_seconds: spread(10 + (at % 2) / 100) });
+  const told = (...concurrency: number[]) => linesOf({ ...given, concurrency }, {}, of)[1];
+  expect([told(8), told(6, 8)]).toEqual(Array(2).fill('A higher load may show a gain: --concurrency auto --programs 400 looks for one.')); // prettier-ignore
   const { plan, runs } = madeUp(given, {}, (at) => ({ ...of(at), failed: 2000 }));
   expect(recommend(plan, runs)).toBeUndefined();
 });

@@ -63,7 +63,7 @@ describe('maitred sim with wrong usage', () => {
   it('reads objectives as `maitred load` does, where nothing but loads varies around the settings', async () => {
     const told = async (rate: string, slo: string) => (await sim('--workload', 'chat', '--engines', '1,2', '--rate', rate, '--slo', slo)).errors; // prettier-ignore
     expect(await told('1,2', 'completed > 1')).toEqual([expect.stringMatching(/^maitred: --slo takes several values of/)]); // prettier-ignore
-    expect(await told('1', 'program_second.p95 < 3')).toEqual([expect.stringMatching(/^maitred: --slo: .*; did you mean program_seconds\.p95\?$/)]); // prettier-ignore
+    expect(await told('1', 'program.p95 < 3')).toEqual([expect.stringMatching(/^maitred: --slo: .*; did you mean program_seconds\.p95\?$/)]); // prettier-ignore
   });
 
   it('says how many runs there would be, if too many', async () => {
@@ -82,7 +82,7 @@ describe('maitred sim with wrong usage', () => {
   it.each([
     ['--workload chat --programs 2 --concurrency 2 --policy pass-through --gate 0.5 --foresight declared', /--gate, --foresight: no effect under pass-through/], // prettier-ignore
     ['--workload chat --programs 2 --concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
-    ['--workload chat --programs 2 --concurrency 48', /no more than the 2 programs .* run at a time: 48/],
+    ['--workload chat --programs 2 --concurrency 48', /all 2 programs run at once, so 48 at a time .* --programs/],
     ['--trace examples/programs.jsonl --policy plas --programs 100', /recording has 24 programs: --rate or --concurr/],
     [
       '--workload chat --programs 2 --concurrency 2 --host-writes evicted',

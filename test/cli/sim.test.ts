@@ -225,10 +225,12 @@ limits: { queuedMax: 1 }
   });
 
   it.each(['2', '2,4'])('fails where no program completed, and says what would help, at rates %s', async (rate) => {
-    const { code, out, errors } = await sim('--workload', 'chat', '--programs', '5', '--rate', rate, '--kv-tokens', '100'); // prettier-ignore
+    const { code, out, errors } = await sim('--workload', 'coding', '--programs', '5', '--rate', rate, '--preset', 'tiny-cpu'); // prettier-ignore
     expect({ code, errors }).toEqual({ code: 1, errors: [] });
-    expect(out).toMatch(/^No program completed, .*\(too_long\): .*--kv-tokens/m);
+    expect(out).toMatch(/^No program completed, .*\(too_long\): .*--preset/m);
     expect(out).not.toContain('run again');
+    // Not even of calls that were answered before.
+    expect(out).toMatch(/pass-through( +-){8} .* \d+\.\d % /);
   });
 
   it('tells of one setting at several rates which it sustains, and compares no rates', async () => {

@@ -85,7 +85,7 @@ describe('an objective', () => {
   });
 
   it('is offered words that may have been meant', () => {
-    expect(() => parse('program_second.p99 < 1')).toThrow(/\[program_second\.p99 of \d{2,}\]/);
+    expect(() => parse('program_second.p99 < 1')).toThrow(/\[program_seconds\.p99 of \d{2,}\]/);
   });
 
   it('knows every number that a run tells', () => {
