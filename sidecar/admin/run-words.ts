@@ -139,7 +139,7 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
     spread: isTooLong
       ? `No engine takes so long a prompt: ${engine} is to refuse it at once`
       : `${balancer} chose ${engine} of all engines with room${why}`,
-    spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which became the home`,
+    spilled: `${reason === 'retried' ? 'After that' : 'Its program’s home had no room for too long, so'} ${balancer} chose ${engine}, which became the home`,
   }[placement];
   const from = isBackground ? 'in the background' : `from level ${level}`;
   return [`${it} was sent ${from}, ${REASONS[reason]}. ${where}.`];

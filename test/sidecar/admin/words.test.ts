@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { whyEnded } from '../../../sidecar/admin/run-words.js';
+import { dispatchInWords, whyEnded } from '../../../sidecar/admin/run-words.js';
 import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
 import type { CallView, EngineView } from '../../../src/index.js';
 
@@ -209,4 +209,12 @@ it('says of a batch’s line that it is done, and of another program that its cl
     'its client said that it was over',
     'it was idle for its lease',
   ]);
+});
+
+it('blames no want of room where a call left its home because an engine had failed it', () => {
+  const toldOf = (reason: 'queued' | 'retried') => dispatchInWords({ engine: 'e', level: 0, reason, placement: 'spilled' } as never, 'program-affinity').join(' '); // prettier-ignore
+  expect(toldOf('queued')).toContain(
+    'home had no room for too long, so program-affinity chose e, which became the home.',
+  );
+  expect(toldOf('retried')).toMatch(/after an engine failed or had no room\. After that program-affinity chose e, which became the home\.$/); // prettier-ignore
 });
