@@ -1,6 +1,6 @@
 import { breakEvenOf } from '../../lab/index.js';
 import { isLossy, keepsUp, repeatText, runsOf, timeText, tooFewText } from '../../loadtest/report/index.js';
-import { isOpen, isSustained, type Played, rises } from './verdict.js';
+import { isOpen, isOverloaded, isSustained, isTold, type Played, rises } from './verdict.js';
 
 const NONE = 'none of these loads';
 
@@ -27,7 +27,9 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const sustained = rising && isOpen(load) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
   if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
-  const kept = compared.filter((each) => each.document.targets.some(keepsUp));
+  // A load above one that overloads both does so, too, where it is too short to tell.
+  const overload = rising ? played.find((each) => isOverloaded(each.document)) : undefined;
+  const kept = compared.filter((each) => each.document.targets.some(keepsUp) && (isTold(each) || !isAbove(each, overload))); // prettier-ignore
   if (kept.length === 0)
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
   const served = kept.map(({ verdict }) => verdict);
@@ -39,6 +41,9 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const isOpenYet = choice === 0 && from !== 0 && served.every(({ losses }) => losses.length === 0);
   return [`${sentence}${isOpenYet ? next : ''}`, ...sustained, ...counsel];
 }
+
+const isAbove = ({ load }: Played, other: Played | undefined): boolean =>
+  other !== undefined && (load.value ?? 0) > (other.load.value ?? 0);
 
 /** The number of programs that tells of every load, or of the lowest, as what is too much there is so above; none: all is told. */
 function counselOf(

@@ -18,7 +18,8 @@ export function playedOf(load: Load, document: LoadDocument, overload?: Load): P
   const isLost = targets.some(isLossy);
   const tried = ab === null || isLost ? [] : triedOf(document, ab);
   const verdict = placeVerdict(place, tried, { margin: report.margin, repeated: 'runs', isExact: false });
-  const over = targets.filter(({ queue_grew }) => queue_grew === true).map(({ name }) => name);
+  const isAsLower = overload !== undefined && programsToTell(targets) > 0;
+  const over = targets.filter(({ queue_grew }) => isAsLower || queue_grew === true).map(({ name }) => name);
   const where =
     over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
   const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(load, document, overload)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore

@@ -111,11 +111,19 @@ export function causesText({ errors }: TargetReport): string {
 export const failedText = ({ programs, failed, gone_after_seconds: gone }: TargetReport, where: string): string =>
   `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${typeof gone === 'number' ? `, which went away ${number(gone)} s after the beginning` : ''}`;
 
+/** With an interval that has the ratio of the others for each run: no single run decides. */
+function jackknifed(pairs: readonly (readonly [number, number])[]): Ratio {
+  const all = pairedRatio(pairs);
+  if (all.low === null || all.high === null || pairs.length < 3) return all;
+  const others = pairs.flatMap((pair) => pairedRatio(pairs.filter((each) => each !== pair)).ratio ?? []);
+  return { ...all, low: Math.min(all.low, ...others), high: Math.max(all.high, ...others) };
+}
+
 /** Of each pair of runs, the second over the first. */
 function ratiosOf(pairs: readonly RunPair[], name: keyof OfRun): Ratios {
   const of = (statistic: keyof Ratios): Ratio => {
     const values = pairs.map(([one, other]) => [one[name][statistic], other[name][statistic]] as const);
-    return pairedRatio(values.filter((pair): pair is readonly [number, number] => !pair.includes(null)));
+    return jackknifed(values.filter((pair): pair is readonly [number, number] => !pair.includes(null)));
   };
   return { mean: of('mean'), p50: of('p50'), p95: of('p95'), p99: of('p99') };
 }

@@ -259,6 +259,12 @@ describe('a sweep of two targets', () => {
       'These runs cannot tell whether B is better than A.',
       'Too few programs to tell whether 1 a second can be sustained: run again with --rate 1 --programs 340 --repeat 3: about 2 min.',
     ]);
+    // A load above one that overloads both, too short to tell.
+    const above = { ...once, lasted: 6 };
+    expect((await printed(over, above)).lines[3]).toMatch(/^At 2 a second, where both are overloaded, B/);
+    expect(await last(over, above)).toEqual([
+      'Neither target keeps up with any of these loads, so they cannot tell which is better. Try --rate 0.25..1 --repeat 3.',
+    ]);
     expect(await last(over, over)).toEqual([
       'Neither target keeps up with any of these loads, so they cannot tell which is better. Try --rate 0.25..1 --repeat 3.',
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MARGIN } from '../../../lab/measure/comparison.js';
+import { MARGIN, verdictOf } from '../../../lab/measure/comparison.js';
 import type { LoadCallRecord } from '../../../loadtest/load.js';
-import { Pairs } from '../../../loadtest/report/pairs.js';
+import { comparedOf, Pairs } from '../../../loadtest/report/pairs.js';
 import { Target, type TargetReport } from '../../../loadtest/report/target.js';
 import { Dice } from '../../../workloads/dice.js';
 import { call, program } from './made-up.js';
@@ -46,6 +46,16 @@ describe('the comparison of two targets', () => {
     expect(compared(1, 1)(1).program_seconds.mean.ratio).not.toBe(1);
     expect(compared(3, 1)(3)).toMatchObject({ difference: 'none that matters' });
     expect(compared(3, 1, { noise: 0.03 })(3)).toMatchObject({ difference: 'none shown' });
+  });
+
+  it('lets no single run decide, as of first tokens of which one run has nearly all', () => {
+    const run = (seconds: number) => {
+      const each = { count: 100, mean: seconds, p50: seconds, p95: seconds, p99: seconds, max: seconds };
+      return { program_seconds: each, ttft_seconds: each };
+    };
+    const told = (...runs: readonly (readonly [number, number])[]) => comparedOf([], runs.map(([a, b]) => [run(a), run(b)] as const), MARGIN).ttft_seconds.p50; // prettier-ignore
+    expect(verdictOf(told([0.0427, 0.042], [0.902, 0.63], [0.0401, 0.0402]), MARGIN)).toBe('unsure');
+    expect(verdictOf(told([0.05, 0.03], [0.902, 0.63], [0.06, 0.035]), MARGIN)).toBe('sooner');
   });
 
   it('claims nothing of one run, however far apart', () => {
