@@ -1,6 +1,6 @@
 import { breakEvenOf } from '../../lab/index.js';
 import { isLossy, keepsUp, repeatText, runsOf, timeText, tooFewText } from '../../loadtest/report/index.js';
-import { isOpen, isOverloaded, isSustained, isTold, type Played, rises } from './verdict.js';
+import { isOpen, isSustained, type Played, rises } from './verdict.js';
 
 const NONE = 'none of these loads';
 
@@ -27,9 +27,7 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const sustained = rising && isOpen(load) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
   if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
-  // A load above one that overloads both does so, too, where it is too short to tell.
-  const overload = rising ? played.find((each) => isOverloaded(each.document)) : undefined;
-  const kept = compared.filter((each) => each.document.targets.some(keepsUp) && (isTold(each) || !isAbove(each, overload))); // prettier-ignore
+  const kept = compared.filter((each) => !each.isAsLower && each.document.targets.some(keepsUp));
   if (kept.length === 0)
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
   const served = kept.map(({ verdict }) => verdict);
@@ -42,16 +40,12 @@ export function conclusionOf(played: readonly Played[]): string[] {
   return [`${sentence}${isOpenYet ? next : ''}`, ...sustained, ...counsel];
 }
 
-const isAbove = ({ load }: Played, other: Played | undefined): boolean =>
-  other !== undefined && (load.value ?? 0) > (other.load.value ?? 0);
-
 /** The number of programs that tells of every load, or of the lowest, as what is too much there is so above; none: all is told. */
 function counselOf(
   played: readonly Played[],
   rising: boolean,
   signs: readonly (readonly (boolean | undefined)[])[],
 ): string[] {
-  // prettier-ignore
   const isOpenAt = (own: (typeof signs)[number], at: number) => own[at] === undefined && !(rising && own.slice(0, at).includes(false)); // prettier-ignore
   const open = played.filter((_, at) => signs.some((own) => isOpenAt(own, at)));
   return open.length === 0 ? [] : [tooFewText(open.slice(0, rising ? 1 : undefined).map(({ document }) => document))];

@@ -7,6 +7,8 @@ export interface Played {
   readonly load: Load;
   readonly document: LoadDocument;
   readonly verdict: PlaceVerdict;
+  /** Whether a lower load overloads all targets, and this one is too short to tell: it does so, too. */
+  readonly isAsLower: boolean;
   /** The figures and the verdict, in a line. */
   readonly sentence: string;
 }
@@ -23,7 +25,7 @@ export function playedOf(load: Load, document: LoadDocument, overload?: Load): P
   const where =
     over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
   const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(load, document, overload)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
-  return { load, document, verdict, sentence };
+  return { load, document, verdict, isAsLower, sentence };
 }
 
 function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['ab']>) {

@@ -25,10 +25,11 @@ function belady(returns: (program: ProgramId, thread: string) => boolean): Reten
   };
 }
 
-/** Rules that exist only in the simulator; `break-even` is `learnt` without the least worth of a return. */
+/** Rules that exist only in the simulator; `break-even` is `learnt` without the least worth of a return, `kept-alone` without returns to lost contexts. */
 const SIM_RETENTIONS = {
   belady: ({ returns }: Foresight) => belady(returns),
   'break-even': () => ({ ...learntRetention(), isByFillAlone: true }),
+  'kept-alone': () => ({ ...learntRetention(), isOfKept: true }),
 } satisfies Record<string, (oracle: Foresight) => RetentionPolicy>;
 
 export type SimRetentionName = keyof typeof SIM_RETENTIONS;

@@ -18,8 +18,7 @@ export class IdleClaims {
   /**
    * Contexts that the cache lost before their outcome was known, by thread, first lost first. Without their returns a
    * policy would learn only of contexts that last: one that holds nothing would go on so, however soon they return.
-   * Those that return too late to be worth their room, or never, teach nothing: they would weigh against contexts that
-   * last, and do so already there (lab/NOTEBOOK.md, "Retention").
+   * Late returns, and those that never come, are learnt of contexts that last (lab/NOTEBOOK.md, "Returns to lost contexts").
    */
   readonly #evicted = new Map<string, { readonly context: Context; readonly bucket: IdleBucket }>();
 
@@ -78,7 +77,7 @@ export class IdleClaims {
     if (lost === undefined) return;
     this.#evicted.delete(key);
     const age = this.#age(lost.bucket);
-    if (age < this.#worthSteps) this.retention.learn(lost.bucket.kind, age, lost.context);
+    if (age < this.#worthSteps && this.retention.isOfKept !== true) this.retention.learn(lost.bucket.kind, age, lost.context); // prettier-ignore
     lost.context.isRecorded = true;
   }
 

@@ -20,6 +20,8 @@ export interface Resting {
 export interface RetentionPolicy {
   /** Whether a return is worth T* alone (`learntRetention`), also where that is next to nothing; absent: no. */
   readonly isByFillAlone?: boolean;
+  /** Whether it learns of contexts alone that the cache kept until they returned; absent: no. */
+  readonly isOfKept?: boolean;
   classOf(context: Resting): ContextClass;
   /** Share of the context to hold, 0 to 1, at this age in steps. @param worthSteps worth of a return, in steps of holding */
   share(kind: ContextClass, age: number, worthSteps: number): number;

@@ -106,8 +106,9 @@ describe('learnt', () => {
 
   it('learns of returns to contexts that the cache lost meanwhile, where they come soon enough to be worth the room', () => {
     /** @param afterMs of the returns, in turn */
-    const held = (...afterMs: readonly number[]) => {
-      const admission = { gate: 1, outputReserveTokens: 0, retention: 'learnt' } as const;
+    const held = (...afterMs: readonly number[]) => heldBy('learnt', afterMs);
+    const heldBy = (retention: 'learnt' | (() => RetentionPolicy), afterMs: readonly number[]) => {
+      const admission = { gate: 1, outputReserveTokens: 0, retention };
       const desk = new Desk({ policy: { msPerPromptToken: 1.3 }, admission }).with('A', { window: 1, capacity: 15_000 }); // prettier-ignore
       const serve = (call: string, program: string) => desk.serve(call, { program, prompt: 10_000 }, { prompt: 10_000, output: 0 }); // prettier-ignore
       for (let n = 0; n < 60; n += 1) {
@@ -124,6 +125,7 @@ describe('learnt', () => {
     expect(held(1_000, 20_000, 20_000, 20_000)).toBeGreaterThan(5_000);
     expect(held(20_000)).toBe(0);
     expect(held()).toBe(0);
+    expect(heldBy(() => ({ ...learntRetention(), isOfKept: true }), [1_000])).toBe(0);
   });
 
   it('holds contexts for seconds even in a cache that fills in no time, while much runs', () => {
