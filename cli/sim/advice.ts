@@ -34,7 +34,7 @@ function named(plan: Plan, words: string, of: (at: number) => string | undefined
 
 function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
   if (runs.length === 0 || valuesOf(plan, 'rate').length > 1 || enginesOf(plan).length > 1) return [];
-  if (runs.every(isUnloaded))
+  if (plan.slos.length === 0 && runs.every(isUnloaded))
     return [`At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`];
   // In several circumstances, a line for each tells it.
   if (choicesOf(plan) > 1 && choicesOf(plan) < plan.variants.length) return [];

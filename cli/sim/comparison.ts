@@ -5,7 +5,7 @@ import { isLost, loadOf } from './overload.js';
 import { axesOf, choicesOf, circumstancesOf, groupsOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
-const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
+export const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
 const STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const satisfies readonly Statistic[];
 type DistributionRatios = Readonly<Record<(typeof STATISTICS)[number], Ratio>>;
 

@@ -23,5 +23,8 @@ function choose(name: string): ChosenConditions {
   if (known !== undefined) return { name, conditions: CONDITIONS[known] };
   if (!/[./\\]/.test(name))
     throw new InvalidArgumentError(`It must be one of ${NAMES.join(', ')}, or a file${didYouMean(name, NAMES)}`);
-  return { name, conditions: readYaml(name, conditionsSchema) };
+  const conditions = readYaml(name, conditionsSchema);
+  if (Object.keys(conditions).length === 0)
+    throw new InvalidArgumentError('It has no section, such as engineLoss: choose none for no failures.');
+  return { name, conditions };
 }

@@ -3,7 +3,7 @@ import { isChoice, SEARCHED, type Values, valuesText } from './axes.js';
 import { compare, comparisonsOf, sentenceOf } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
 import { isLost, isUnloaded } from './overload.js';
-import { axesOf, choicesOf, isPossible, type Plan, settingOf } from './plan.js';
+import { axesOf, choicesOf, isAlone, isPossible, type Plan, settingOf } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { enginesNext, enginesOf, objectivesOf, sustainedOf } from './sustained.js';
 import { type SimVerdict, verdictsOf } from './verdicts.js';
@@ -39,7 +39,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const sames = isIdle ? undefined : samesOf(plan, runs);
   const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
-    const lines = [...answer, ...sustained, ...rest, sames, ...declared].filter((line) => line !== undefined);
+    const lines = [...answer, ...sustained, sames, ...rest, ...declared].filter((line) => line !== undefined);
     const paying = verdicts.filter(({ better }) => better.includes(choice));
     const { variants = [] } = paying.at(enginesOf(plan).length > 1 ? 0 : -1) ?? {};
     const compared = variants.filter((_, at) => at === 0 || at === choice);
@@ -49,7 +49,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   };
   const outcomes = settings < 2 ? comparisonsOf(plan).map((pair) => sentenceOf(plan, runs, pair)) : [];
   if (isIdle) return told(0, plan.slos.length === 0 ? outcomes : [next]);
-  if (sames === ALL_SAME) return told(0, []);
+  if (sames === ALL_SAME) return told(0, [], [higherOf(plan, verdicts)]);
   if (settings < 2) return told(0, outcomes, [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
@@ -72,7 +72,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
 /** The option that may show a gain, if no load of these does, and each can be sustained: a sentence. */
 function higherOf(plan: Plan, verdicts: readonly SimVerdict[]): string | undefined {
   const { axis, values } = loadsOf(plan);
-  const isOpen = plan.searched === undefined && !plan.isExact && values.length > 0 && plan.variants.slice(1).some(isPossible); // prettier-ignore
+  const isRecorded = plan.isExact && isAlone(plan, axis);
+  const isOpen = plan.searched === undefined && choicesOf(plan) > 1 && (values.length > 0 || isRecorded) && plan.variants.slice(1).some(isPossible); // prettier-ignore
   return isOpen && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0) ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined; // prettier-ignore
 }
 

@@ -1,4 +1,4 @@
-import { isMany, namesOf } from '../../lab/index.js';
+import { isMany, meanOf, namesOf } from '../../lab/index.js';
 import { resultOf } from '../../loadtest/report/index.js';
 import { integer, number } from '../../text/index.js';
 import { valuesText } from './axes.js';
@@ -42,21 +42,21 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   return [`${what}${most}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.${nearestOf(plan, runs)}`];
 }
 
-/** Where nothing meets the objectives: what comes nearest of all that is not overloaded, and its values in the middle seed. A sentence. */
+/** Where nothing meets the objectives: what comes nearest of all that is not overloaded. A sentence. */
 function nearestOf(plan: Plan, runs: readonly RunReport[]): string {
   const loads = plan.variants.map((_, at) => loadOf(plan, runs, at));
   if (plan.slos.length === 0 || loads.some(({ isMet }) => isMet)) return '';
   const tried = plan.variants.flatMap(({ values }, at) => {
     const own = runs.filter(({ variant }) => variant === at);
     const figures = plan.slos.map((slo) => {
-      const sign = slo.operator.startsWith('<') ? 1 : -1;
-      const sorted = own.map((run) => sign * (resultOf(slo, null, run).value ?? sign * Infinity)).sort((a, b) => a - b);
-      const value = sorted[Math.floor(own.length / 2)] ?? Infinity;
-      return { text: `${slo.path.join('.')} ${number(sign * value)}`, excess: (value - sign * slo.limit) / (slo.limit || 1) }; // prettier-ignore
+      const value = meanOf(own.map((run) => resultOf(slo, null, run).value));
+      const over = value === null ? Infinity : slo.operator.startsWith('<') ? value - slo.limit : slo.limit - value;
+      return { text: `${slo.path.join('.')} ${number(value)}`, excess: over / (slo.limit || 1) };
     });
     const excess = Math.max(...figures.map((each) => each.excess));
     const place = valuesText(values, circumstancesOf(plan.lists));
-    const text = `${[settingOf(plan, at), ...(place === '' ? [] : [place])].join(' ')}, ${figures.map((each) => each.text).join(', ')}${plan.seeds.length > 1 ? ' in the middle seed' : ''}`;
+    const kept = loads[at]?.kept ?? 0;
+    const text = `${[settingOf(plan, at), ...(place === '' ? [] : [place])].join(' ')}, ${figures.map((each) => each.text).join(', ')}${kept > 0 ? `, met in ${kept} of ${plan.seeds.length}` : ''}`;
     return loads[at]?.isHeld === true && excess < Infinity ? [{ excess, text }] : [];
   });
   const [nearest] = tried.sort((a, b) => a.excess - b.excess);
@@ -70,6 +70,8 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   if (isMissed && plan.searched !== undefined)
     return `${plan.searched === 'engines' ? 'More engines' : 'A lighter load'} would hardly help.`;
   const { axis, values } = loadsOf(plan);
+  if (isMissed && values.length === 1 && plan.lists.concurrency?.[0] === 1)
+    return `No load meets ${objectivesOf(plan)}, as programs miss it one at a time ${valuesText({ engines: plan.variants[0]?.engines ?? 1 })}: change the model, the machine or the objective.`; // prettier-ignore
   if (isMissed && plan.searched === undefined && values.length === 1)
     return `No setting meets ${objectivesOf(plan)} at this load: ${axis === 'rate' ? auto(axis, 'those at which one does') : auto('engines', 'the fewest on which one does')}`; // prettier-ignore
   if (engines.length < 2) return undefined;

@@ -60,7 +60,7 @@ export function parseSlo(
     if (below.length > 0 && path.length > 0)
       throw new SloError(`"${metric}" is not one number; go on with one of .${next.join(', .')}`);
     const [begun = path] = known.filter((each) => path.every((part, at) => part !== '' && each[at]?.startsWith(part)));
-    throw new SloError(`no metric "${metric}" in the report${suggest(begun.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
+    throw new SloError(`no metric "${metric}" in the report${suggest(begun.join('.'), known.map((each) => each.join('.'))) || '; such are program_seconds.p95, ttft_seconds.p99 and failed'}`); // prettier-ignore
   }
   return { expression: text.trim(), target: target < 0 ? undefined : target, path, operator: operator as Operator, limit: Number(limit) }; // prettier-ignore
 }

@@ -104,6 +104,8 @@ describe('maitred sim with wrong usage', () => {
   it('names each wrong key of conditions, and its line', async () => {
     const file = fileOf('conditions.yaml', 'cancels:\n  share: 2\nrefusal: { share: 0.1 }\n');
     const { code, errors } = await sim('--workload', 'chat', '--rate', '1', '--conditions', file);
+    const empty = await sim('--workload', 'chat', '--rate', '1', '--conditions', fileOf('empty.yaml', '\n'));
+    expect(empty.errors.join()).toContain('It has no section, such as engineLoss: choose none for no failures.');
     expect(code).toBe(2);
     expect(errors.map((line) => line.replace(file, 'FILE'))).toEqual([
       expect.stringMatching(/FILE:2: cancels\.share/),

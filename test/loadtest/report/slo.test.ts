@@ -86,6 +86,7 @@ describe('an objective', () => {
 
   it('is offered words that may have been meant', () => {
     expect(() => parse('program_second.p99 < 1')).toThrow(/\[program_seconds\.p99 of \d{2,}\]/);
+    expect(() => parseSlo('latency < 1', 1, () => '')).toThrow(/; such are program_seconds\.p95, /);
   });
 
   it('knows every number that a run tells', () => {
