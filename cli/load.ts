@@ -2,7 +2,14 @@ import type { Command } from 'commander';
 import { ConfigError } from '../sidecar/config/index.js';
 import { counted } from '../text/index.js';
 import { LoadError, runLoad, type LoadProgress } from '../loadtest/index.js';
-import { makeReporter, sloName, summaryOf, writeReport, type LoadDocument } from '../loadtest/report/index.js';
+import {
+  leftText,
+  makeReporter,
+  sloName,
+  summaryOf,
+  writeReport,
+  type LoadDocument,
+} from '../loadtest/report/index.js';
 import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoads, type Load } from './load/read-load.js';
@@ -66,6 +73,8 @@ export const unusable =
 
 /** Why a run counts as a failure, although it was measured. */
 function faultOf({ slo, targets }: LoadDocument): string | undefined {
+  const left = targets.map(leftText).find((text) => text !== undefined);
+  if (left !== undefined) return left;
   const missed = slo.filter(({ met }) => !met);
   if (missed.length > 0) return `missed ${missed.map((each) => sloName(each, targets.length > 1)).join(', ')}`;
   const allows = (name: string) => slo.some((each) => each.target === name && /^(.\.)?failed\b/.test(each.expression));

@@ -17,7 +17,7 @@ export { MARGIN, type Pair, type Ratio, pairedRatio, PAIRS_LAST, verdictOf, pair
 export { WorkloadGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export * from './report/grid.js';
-export { headline, tailName, type Change, type Times } from './report/headline.js';
+export { headline, tailName, type Change, type Cost, type Times } from './report/headline.js';
 export { breakEvenOf } from './report/break-even.js';
 export { isMany, isMore, namesOf, placeVerdict, type PlaceRow, type PlaceVerdict } from './report/places.js';
 export { markdownOf, type Report, drawCharts } from './report/report.js';

@@ -1,4 +1,4 @@
-import { breakEvenOf } from '../../lab/index.js';
+import { breakEvenOf, type Cost, type PlaceVerdict } from '../../lab/index.js';
 import { isLossy, keepsUp, repeatText, runsOf, timeText, tooFewText } from '../../loadtest/report/index.js';
 import { isOpen, isSustained, type Played, rises } from './verdict.js';
 
@@ -30,7 +30,7 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const kept = compared.filter((each) => !each.isAsLower && each.document.targets.some(keepsUp));
   if (kept.length === 0)
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
-  const served = kept.map(({ verdict }) => verdict);
+  const served = kept.map(certain);
   const nameOf = (choice: number) => document.targets[choice]?.name ?? '';
   const { choice, sentence } = breakEvenOf(served, nameOf, rising ? played.length : undefined);
   const unsure = choice === 0 ? kept.filter(({ verdict }) => verdict.enough !== undefined) : [];
@@ -38,6 +38,14 @@ export function conclusionOf(played: readonly Played[]): string[] {
   // Below the lowest load less waits, and what loses here would lose there.
   const isOpenYet = choice === 0 && from !== 0 && served.every(({ losses }) => losses.length === 0);
   return [`${sentence}${isOpenYet ? next : ''}`, ...sustained, ...counsel];
+}
+
+/** Where nothing is better, only what is certainly lost, where both keep up. */
+function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
+  if (verdict.better.length > 0) return verdict;
+  const isKept = targets.every(keepsUp);
+  const isSure = ({ kind, factor }: Cost) => isKept && kind === undefined && factor > 0;
+  return { ...verdict, losses: isKept ? verdict.losses : [], rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })) }; // prettier-ignore
 }
 
 /** The number of programs that tells of every load, or of the lowest, as what is too much there is so above; none: all is told. */

@@ -2,8 +2,10 @@ import { gridLines } from '../../lab/index.js';
 import { arrivingMs } from '../../loadtest/index.js';
 import {
   A_SECOND,
+  BRING_BACK,
   figureGrid,
   keepsUp,
+  leftText,
   sloName,
   sureText,
   textOf,
@@ -32,6 +34,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   const played: Played[] = [];
   const tell = (sentences: readonly string[]) => screen.write(plain(sentences.map((each) => `${each}\n`).join('')));
   let fault: unknown;
+  let stopped: string | undefined;
   for (const load of loads) {
     let document: LoadDocument;
     try {
@@ -43,20 +46,22 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     }
     documents.push(document);
     if (!document.complete) break;
+    const left = document.targets.map(leftText).find((text) => text !== undefined);
+    if (left !== undefined) {
+      // Further loads would be measured without it.
+      tell([`${load.place}: not known: ${left}.`]);
+      [fault, stopped] = [new Error(`${left} ${load.place.toLowerCase()}`), BRING_BACK];
+      break;
+    }
     const overload = rises(loads) ? played.find((each) => isOverloaded(each.document)) : undefined;
     const one = playedOf(load, document, overload?.load);
     played.push(one);
     tell([one.sentence]);
-    const gone = document.targets.find(({ gone_after_seconds: seconds }) => typeof seconds === 'number');
-    if (gone === undefined) continue;
-    // Further loads would measure how fast calls fail.
-    fault = new Error(`${gone.url} went away ${load.place.toLowerCase()}`);
-    break;
   }
   tell(slosOf(played));
   if (documents.length > 0) {
     const isWhole = played.length === loads.length;
-    const stopped = fault instanceof Error ? `Stopped: ${fault.message}.` : isWhole ? undefined : 'Stopped before all loads were measured.'; // prettier-ignore
+    stopped ??= fault instanceof Error ? `Stopped: ${fault.message}.` : isWhole ? undefined : 'Stopped before all loads were measured.'; // prettier-ignore
     const text = (width: number) => textFor(first, documents, played, stopped, width);
     await writeReport(first.report, text, { version: 1, complete: stopped === undefined, loads: documents });
   }

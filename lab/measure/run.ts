@@ -50,7 +50,7 @@ export function measureRun(
     preemptions: sum((engine) => engine.preemptions),
     engine_waits: sum((engine) => engine.waits),
     /** Null where too few programs tell. */
-    queue_grew: options.arrivals.type === 'closed' ? null : backlog.grew,
+    queue_grew: options.arrivals.type === 'closed' ? null : backlog.grew(),
     kv_use: share(
       sum((engine) => engine.kvUsage * engine.busyMs),
       busyMs,
@@ -76,6 +76,8 @@ const GROWN_DRAIN_SHARE = 0.05;
 /** Times of a program alone for which others must arrive, so that the last ones to end tell more than their own length. */
 const SPANS_MIN = 3;
 
+type Stay = Readonly<Record<'arrivedMs' | 'endedMs' | 'aloneMs', number>>;
+
 /**
  * Whether a run is a drain: more arrived than could be served, so that its times tell how long it lasted and nothing
  * else. Counts late programs: those that would have ended in an empty system. In an overload their number grows, and
@@ -83,11 +85,11 @@ const SPANS_MIN = 3;
  * about the square root of n. A policy that holds back a few long ones shows an overload only by their going on.
  */
 export class Backlog {
-  readonly #programs: Reservoir<{ readonly dueMs: number; readonly endedMs: number }>;
+  readonly #programs: Reservoir<Stay>;
   #firstMs = Infinity;
   #lastMs = -Infinity;
   /** The last program to end. */
-  #end = { dueMs: -Infinity, endedMs: -Infinity, aloneMs: 0 };
+  #end: Stay = { arrivedMs: -Infinity, endedMs: -Infinity, aloneMs: 0 };
 
   constructor(seed: number) {
     this.#programs = new Reservoir(seed);
@@ -98,9 +100,9 @@ export class Backlog {
     this.#lastMs = Math.max(this.#lastMs, arrivedMs);
     // Of a failed program nobody knows when it would have ended.
     if (outcome !== 'completed' || Number.isNaN(aloneMs)) return;
-    const dueMs = arrivedMs + aloneMs;
-    this.#programs.add({ dueMs, endedMs });
-    if (endedMs > this.#end.endedMs) this.#end = { dueMs, endedMs, aloneMs };
+    const stay = { arrivedMs, endedMs, aloneMs };
+    this.#programs.add(stay);
+    if (endedMs > this.#end.endedMs) this.#end = stay;
   }
 
   /** From the first arrival to the last; below 0 without any. */
@@ -108,18 +110,22 @@ export class Backlog {
     return this.#lastMs - this.#firstMs;
   }
 
-  /** Whether the queue grew for as long as programs arrived; null where too few programs tell. */
-  get grew(): boolean | null {
+  /**
+   * Whether the queue grew for as long as programs arrived; null where too few programs tell.
+   * @param base share of the times alone that they are in truth
+   */
+  grew(base = 1): boolean | null {
     const { spanMs } = this;
     const { kept } = this.#programs;
     if (kept.length < PROGRAMS_MIN || spanMs <= 0) return null;
     const late = (from: number, until: number): number => {
       const [fromMs, untilMs] = [this.#firstMs + from * spanMs, this.#firstMs + until * spanMs];
-      const lateMs = kept.reduce((sum, { dueMs, endedMs }) => sum + Math.max(0, Math.min(endedMs, untilMs) - Math.max(dueMs, fromMs)), 0); // prettier-ignore
+      const lateMs = kept.reduce((sum, { arrivedMs, aloneMs, endedMs }) => sum + Math.max(0, Math.min(endedMs, untilMs) - Math.max(arrivedMs + base * aloneMs, fromMs)), 0); // prettier-ignore
       return lateMs / (untilMs - fromMs);
     };
-    const { dueMs, endedMs, aloneMs } = this.#end;
-    const drain = (endedMs - Math.max(dueMs, this.#lastMs)) / spanMs;
+    const { arrivedMs, endedMs } = this.#end;
+    const aloneMs = base * this.#end.aloneMs;
+    const drain = (endedMs - Math.max(arrivedMs + aloneMs, this.#lastMs)) / spanMs;
     const chance = Math.sqrt(kept.length);
     // The first quarter fills the engines.
     const grows = late(0.75, 1) > late(0.5, 0.75) && late(0.75, 1) - late(0.25, 0.5) >= chance / 2;

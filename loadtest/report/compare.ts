@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Distribution } from '../../lab/index.js';
 import type { LoadDocument } from './document.js';
 import { comparedOf } from './pairs.js';
 import type { Summarized } from './summary.js';
-import type { TargetReport } from './target.js';
+import { rebased, type TargetReport } from './target.js';
 
 /** Settings that change neither the load nor what is measured of it. */
 const NOT_OF_LOAD: ReadonlySet<string> = new Set(['repeat', 'margin', 'baseline']);
@@ -49,12 +48,9 @@ export function compareDocuments(
 /** With the slowdowns of all over the shortest time alone, as of two targets in one run. */
 function onOneBase(targets: readonly TargetReport[]): TargetReport[] {
   const base = Math.min(...targets.map(({ alone_seconds: alone }) => alone ?? NaN));
-  const scaled = (of: Distribution, alone: number) => Object.fromEntries(Object.entries(of).map(([name, value]) => [name, name === 'count' || value === null ? value : (value * alone) / base])) as unknown as Distribution; // prettier-ignore
   return targets.map((target) => {
-    const { alone_seconds: alone, slowdown, by_workload: kinds } = target;
-    if (alone === null || Number.isNaN(base)) return target;
-    const by_workload = Object.fromEntries(Object.entries(kinds).map(([kind, own]) => [kind, { ...own, slowdown: scaled(own.slowdown, alone) }])); // prettier-ignore
-    return { ...target, alone_seconds: base, slowdown: scaled(slowdown, alone), by_workload };
+    const { alone_seconds: alone } = target;
+    return alone === null || Number.isNaN(base) ? target : { ...rebased(target, base / alone), alone_seconds: base };
   });
 }
 

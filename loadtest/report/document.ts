@@ -2,18 +2,12 @@ import { number } from '../../text/index.js';
 import type { LoadSummary } from '../runs.js';
 import type { Pairs } from './pairs.js';
 import { judge, type Slo } from './slo.js';
-import type { Target, TargetReport } from './target.js';
+import type { Target } from './target.js';
 
 /** The output of `maitred load --json`. Fields may be added; none is renamed or dropped under the same version. */
 export type LoadDocument = Readonly<ReturnType<typeof documentOf>>;
 
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
-
-/** A mean slowdown below which the estimate of times alone is wrong, not imprecise. */
-const SLOWDOWN_MIN = 0.95;
-
-const baseWarning = ({ url, slowdown: { mean } }: TargetReport): string[] =>
-  mean === null || mean >= SLOWDOWN_MIN ? [] : [`Programs at ${url} took ${number(mean)} times as long as estimated alone: something slowed the short calls before the run, so slowdowns are too small. Repeat when nothing else runs.`]; // prettier-ignore
 
 export function documentOf(
   settings: Settings,
@@ -22,7 +16,9 @@ export function documentOf(
   slos: readonly Slo[],
   summary: LoadSummary,
 ) {
-  const reports = targets.map((target, index) => target.report(summary.targets[index]));
+  // One for both, or their slowdowns could not be compared.
+  const base = Math.min(...targets.map(({ baseMax }) => baseMax));
+  const reports = targets.map((target, index) => target.report(summary.targets[index], base));
   const ab = pairs?.report(reports, summary.runs) ?? null;
   return {
     version: 1 as const,
@@ -34,7 +30,10 @@ export function documentOf(
     programs_unfinished: summary.programsUnfinished,
     programs_too_long: summary.programsTooLong,
     settings,
-    warnings: [...summary.warnings, ...reports.flatMap(baseWarning)],
+    warnings: [
+      ...summary.warnings,
+      ...(base === 1 ? [] : [`Something slowed the short calls before the run: programs took as little as ${number(base)} of their time alone as estimated. Slowdowns are corrected by this, but may still be too small: repeat when nothing else runs.`]), // prettier-ignore
+    ],
     generator: summary.generator,
     targets: reports,
     /** Null with one target. */

@@ -20,6 +20,7 @@ export { compareDocuments, ComparisonError } from './compare.js';
 export { causesText, isLossy } from './pairs.js';
 export {
   A_SECOND,
+  BRING_BACK,
   figureGrid,
   repeatText,
   runsOf,
@@ -30,7 +31,7 @@ export {
   tooFewText,
 } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
-export { keepsUp, moreToTell, programsToTell } from './target.js';
+export { keepsUp, leftText, moreToTell, programsToTell } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';
 
 export interface ReporterOptions {

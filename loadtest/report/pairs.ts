@@ -1,7 +1,7 @@
 import { type Distribution, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
 import type { LoadProgramRecord } from '../load.js';
 import { counted, integer, number } from '../../text/index.js';
-import { cachedShare, type TargetReport } from './target.js';
+import { cachedShare, leftText, type TargetReport } from './target.js';
 
 /** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */
 export type Compared = Readonly<ReturnType<typeof comparedOf>>;
@@ -95,12 +95,20 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
 /** Share of programs that may fail: above it, those that completed are others than the rest. */
 const FAILED_SHARE_MAX = 0.1;
 
-export const isLossy = ({ programs, failed }: Pick<TargetReport, 'programs' | 'failed'>): boolean =>
-  failed > FAILED_SHARE_MAX * programs;
+type Lost = Pick<TargetReport, 'programs' | 'failed'> & { readonly engine_left?: string | null };
+
+export const isLossy = ({ programs, failed, engine_left: left }: Lost): boolean =>
+  failed > FAILED_SHARE_MAX * programs || typeof left === 'string';
 
 /** Why what is left of a target's programs stands for nothing. */
 const lossOf = (target: TargetReport): string[] =>
-  isLossy(target) ? [`${failedText(target, target.name)}${causesText(target)}`] : [];
+  isLossy(target)
+    ? [
+        typeof target.engine_left === 'string'
+          ? `${leftText(target)}`
+          : `${failedText(target, target.name)}${causesText(target)}`,
+      ]
+    : [];
 
 /** Classes of a target's failed calls, the most frequent first, in brackets. */
 export function causesText({ errors }: TargetReport): string {

@@ -99,7 +99,16 @@ function metricsOf(targets: number, empty: object): string[][] {
  * Fields that are null in an empty report but never numbers; the longest wait is `queue_seconds.max`. An objective is
  * about all runs together.
  */
-const NOT_NUMBERS = new Set(['model', 'server', 'policy', 'tokenizer', 'worst_waiting', 'queue_grew', 'by_run']);
+const NOT_NUMBERS = new Set([
+  'model',
+  'server',
+  'policy',
+  'tokenizer',
+  'engine_left',
+  'worst_waiting',
+  'queue_grew',
+  'by_run',
+]);
 
 function numbersOf(value: object): string[][] {
   return Object.entries(value).flatMap(([name, child]: [string, unknown]) => {

@@ -14,7 +14,7 @@ import { counted, integer, leftAligned, number, percent } from '../../text/index
 import type { LoadDocument } from './document.js';
 import { failedText, isLossy, type Compared } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
-import { cachedShare, isSlowed, keepsUp, moreToTell, programsToTell, type TargetReport } from './target.js';
+import { cachedShare, isSlowed, keepsUp, leftText, moreToTell, programsToTell, type TargetReport } from './target.js';
 import { ERROR_CLASSES, RUNS } from '../load.js';
 
 /** Parts of a document that its summary reads. */
@@ -59,7 +59,8 @@ export const sureText = (runs: number): string =>
   `${intervalText(runs, 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`;
 
 function outcomeOf(target: TargetReport): string[] {
-  const { program_seconds: program, slowdown, failed, url } = target;
+  const { program_seconds: program, slowdown, failed, url, engine_left: left } = target;
+  if (typeof left === 'string') return [`Not known: ${leftText(target)}.`];
   const [{ mean }, tail] = [program, tailOf([program])];
   const lost = failed === 0 ? '' : failedText(target, url);
   if (mean === null) return lost === '' ? [] : [`${lost}.`];
@@ -108,13 +109,15 @@ export function timeText(documents: readonly Timed[], runs: number, programs?: n
 
 const PASS_THROUGH: PolicyName = 'pass-through';
 
+export const BRING_BACK = 'Bring it back and run again.';
+
 /** Questions that the load leaves open, and the load that would answer them. */
 export function adviceOf({ targets, settings, complete, ab, elapsed_seconds }: Summarized): string[] {
   const { arrivals, concurrency } = settings;
   const rate = Number(settings['rate_per_second']) || undefined;
   const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && moreToTell(target) !== undefined); // prettier-ignore
-  // No other load would tell more.
-  if (targets.some(({ gone_after_seconds: gone }) => typeof gone === 'number')) return [];
+  // Whatever else there is to say is of a target that is not whole.
+  if (targets.some((target) => leftText(target) !== undefined)) return [BRING_BACK];
   if (rate !== undefined && complete && isShort) return [tooFewText([{ targets, settings, elapsed_seconds }])];
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second } = target;

@@ -1,4 +1,4 @@
-import { Backlog, type Distribution, Gathering, Sample } from '../../lab/index.js';
+import { Backlog, type Distribution, Gathering, Sample, scaled } from '../../lab/index.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
 import type { TargetFacts } from '../preflight.js';
 
@@ -76,6 +76,15 @@ function amplyMore(target: TargetReport): number {
 /** Share of programs that may fail under a load that is sustained. */
 const FAILED_SHARE_MAX = 0.01;
 
+/** Events of a gateway that change what it can do. */
+const LEFT = / is (down|draining)$/;
+
+/** Why a load's times are not of the target as it is; undefined: it is whole. */
+export function leftText({ url, engine_left: left, gone_after_seconds: gone }: TargetReport): string | undefined {
+  if (typeof gone === 'number') return `${url} went away`;
+  return typeof left === 'string' ? `${left} behind ${url}` : undefined;
+}
+
 export const keepsUp = ({ queue_grew, programs, completed, failed }: TargetReport): boolean =>
   queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;
 
@@ -85,7 +94,28 @@ interface RunSamples {
   readonly ttft: Sample;
 }
 
-const SAMPLES = ['callQueue', 'queue', 'engine', 'tool', 'alone'] as const;
+const SAMPLES = ['callQueue', 'queue', 'engine', 'tool', 'alone', 'slowdown'] as const;
+/** Share of programs that may be faster than alone, as chance has it; and how much. */
+const FASTER = 0.05;
+const FASTER_BY = 0.9;
+
+type Timed = Pick<ReturnType<Gathering['measures']>, 'slowdown' | 'by_size' | 'by_workload'>;
+
+/** With slowdowns over a base that is so many times as long. */
+export function rebased<M extends Timed>(measures: M, factor: number): M {
+  if (factor === 1) return measures;
+  const scaled = ({ count, ...times }: Distribution) => ({ count, ...mapped(times, (time) => time && time / factor) });
+  const over = <G extends Pick<Timed, 'slowdown'>>(of: G) => ({ ...of, slowdown: scaled(of.slowdown), on_time: null });
+  const { slowdown, by_size, by_workload } = measures;
+  return {
+    ...measures,
+    slowdown: scaled(slowdown),
+    by_size: by_size.map(over),
+    by_workload: mapped(by_workload, over),
+  };
+}
+
+const mapped = <K extends string, V, W>(of: Readonly<Record<K, V>>, change: (value: V) => W) => Object.fromEntries(Object.entries<V>(of).map(([name, value]) => [name, change(value)])) as Record<K, W>; // prettier-ignore
 
 /** Gathers the measures of one target's calls and programs, in bounded memory. */
 export class Target {
@@ -125,14 +155,29 @@ export class Target {
     run.backlog.programEnded(program);
     if (program.outcome !== 'completed') return;
     addKnown(this.#samples.alone, program.aloneMs / 1000);
+    if (program.aloneMs > 0) this.#samples.slowdown.add((program.endedMs - program.arrivedMs) / program.aloneMs);
     run.program.add((program.endedMs - program.arrivedMs) / 1000);
     addKnown(this.#samples.queue, program.queueMs / 1000);
     addKnown(this.#samples.engine, program.engineMs / 1000);
     addKnown(this.#samples.tool, program.toolMs / 1000);
   }
 
-  report(facts?: TargetFacts) {
-    const { refused, ...measures } = this.#measures.measures();
+  /**
+   * The share of the estimated times alone that they can be at most: hardly a program is faster than alone, and alone it
+   * takes no longer than it took outside queues.
+   */
+  get baseMax(): number {
+    const { slowdown, alone, queue } = this.#samples;
+    const { mean } = this.#measures.measures().program_seconds;
+    const served = mean === null || queue.count === 0 ? NaN : (mean - queue.mean) / alone.mean;
+    const most = Math.min(...[slowdown.percentile(FASTER), served].filter((share) => !Number.isNaN(share)));
+    return most < FASTER_BY ? most : 1;
+  }
+
+  /** @param base share of the estimated times alone that they are taken to be */
+  report(facts?: TargetFacts, base = 1) {
+    const { refused, ...estimated } = this.#measures.measures();
+    const measures = rebased(estimated, base);
     const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));
     const spans = this.#runs.map(({ backlog }) => backlog.spanMs / 1000).filter((seconds) => seconds > 0);
     const signs = {
@@ -141,7 +186,7 @@ export class Target {
       program_queue_seconds: this.#samples.queue.distribution(),
       /** How long programs arrived, in the shortest run, and a program's mean estimated time alone; null where unknown. */
       arrivals_seconds: this.isClosed || spans.length === 0 ? null : Math.min(...spans),
-      alone_seconds: this.#samples.alone.distribution().mean,
+      alone_seconds: scaled(this.#samples.alone.distribution().mean, base),
     };
     return {
       /** A for the first target, B for the other. */
@@ -158,6 +203,8 @@ export class Target {
       error_examples: this.#examples,
       /** Null if it never reported any. */
       cached_tokens: this.#cachedTokens,
+      /** The event by which an engine behind it left; null: none did, or no event is known. */
+      engine_left: facts?.disturbances.find((text) => LEFT.test(text)) ?? null,
       /** When nobody answered there any more, in seconds after the beginning; null: it stayed, or came back. */
       gone_after_seconds: facts?.goneMs === undefined ? null : facts.goneMs / 1000,
       calls_failed: Object.values(refused).reduce((sum, count) => sum + count, 0),
@@ -165,7 +212,7 @@ export class Target {
       program_engine_seconds: this.#samples.engine.distribution(),
       program_tool_seconds: this.#samples.tool.distribution(),
       /** In every run; null where that cannot be told. */
-      queue_grew: isOverload(this.#queueGrew(), signs),
+      queue_grew: isOverload(this.#queueGrew(base), signs),
       by_run: this.#runs.map(({ program, ttft }) => ({
         program_seconds: program.distribution(),
         ttft_seconds: ttft.distribution(),
@@ -178,9 +225,9 @@ export class Target {
     return (this.#runs[index] ??= { backlog: new Backlog(seed), program: new Sample(seed), ttft: new Sample(seed) });
   }
 
-  #queueGrew(): boolean | null {
+  #queueGrew(base: number): boolean | null {
     if (this.isClosed || this.#measures.programs < KEEPS_UP_PROGRAMS_MIN) return null;
-    const known = this.#runs.map(({ backlog }) => backlog.grew).filter((grew) => grew !== null);
+    const known = this.#runs.map(({ backlog }) => backlog.grew(base)).filter((grew) => grew !== null);
     return known.length === 0 ? null : known.every((grew) => grew);
   }
 }

@@ -14,6 +14,8 @@ interface Made {
   /** Whether it met an objective; there is one if a load has this. */
   readonly met?: boolean | undefined;
   readonly gone?: boolean;
+  /** The event by which an engine left. */
+  readonly left?: string;
   readonly completed?: number;
   readonly programs?: number;
   readonly complete?: boolean;
@@ -31,6 +33,7 @@ function documentOf({
   grew = [],
   met,
   gone = false,
+  left,
   programs = 80,
   completed = programs,
   complete = true,
@@ -46,6 +49,7 @@ function documentOf({
       name: at === 0 ? 'A' : 'B',
       url: `http://127.0.0.1:${8000 + at}`,
       gone_after_seconds: gone ? 4 : null,
+      engine_left: left,
       completed,
       programs,
       failed: at === 0 ? programs - completed : lost,
@@ -183,11 +187,18 @@ describe('a sweep of one target', () => {
     const gone = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
     const last = await printed({ seconds: [2] }, { seconds: [3], gone: true });
     for (const { lines } of [gone, last])
-      expect(lines).toContain('Stopped: http://127.0.0.1:8000 went away at 2 a second.');
+      expect(lines.slice(3, 5)).toEqual(['At 2 a second: not known: http://127.0.0.1:8000 went away.', 'Bring it back and run again.']); // prettier-ignore
     const none = await printed({ seconds: [2], complete: false });
     expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'Warning: Slow: by 1 ms.', 'All figures: --json.', '']); // prettier-ignore
     expect(gone.documents).toEqual(new Error('http://127.0.0.1:8000 went away at 2 a second'));
     expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
+  });
+
+  it('ends with the load in which an engine of a gateway left, and says nothing else of it', async () => {
+    const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], left: 'e1 is down', completed: 78, grew: [true] }, { seconds: [4] }); // prettier-ignore
+    expect(lines.slice(3, 6)).toEqual(['At 2 a second: not known: e1 is down behind http://127.0.0.1:8000.', 'Bring it back and run again.', '']); // prettier-ignore
+    expect(lines.join('\n')).not.toMatch(/Sustained|Try|programs fail/);
+    expect(documents).toEqual(new Error('e1 is down behind http://127.0.0.1:8000 at 2 a second'));
   });
 
   it('keeps what it has measured when a target goes', async () => {
@@ -275,6 +286,12 @@ describe('a sweep of two targets', () => {
     expect(lines).toContain('Keep A: nothing is significantly better. Most is lost at 2 a second: B, programs 1.5x slower: 1.50 (1.50–1.50); at 1 a second: first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s).'); // prettier-ignore
   });
 
+  it('names no loss at a load that is too much for one', async () => {
+    const { lines } = await printed({ seconds: [2, 1.99], runs: 1 }, { seconds: [2, 2.2], runs: 1, grew: [false, true] }); // prettier-ignore
+    expect(lines).toContain('Sustained: A all up to 2 a second; B up to 1 a second.');
+    expect(lines.join('\n')).not.toContain('Most is lost');
+  });
+
   it('says from which load on the second is faster, what is worse then, and who pays', async () => {
     const many = { programs: 100 };
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
@@ -286,7 +303,7 @@ describe('a sweep of two targets', () => {
       'At 3 a second, where A is overloaded, B: programs 4.0x faster than A (0.25, 0.25–0.25); first token p50 4.0x faster, slowest 3.0x slower (1 -> 3 s).',
       // As a single load does, but nothing is concluded from it.
       'At 4 a second, where both are overloaded, B: programs 3.0x faster than A (0.33, 0.33–0.33); first token p50 3.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'B pays from 2 to 3 a second, the highest of these loads that it sustains. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s. Most is lost at 1 a second: B, programs 25 % slower: 1.25 (1.25–1.25); first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
+      'B pays from 2 to 3 a second, the highest of these loads that it sustains. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s. Most is lost at 1 a second: B, programs 25 % slower: 1.25 (1.25–1.25); first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s).',
     ]);
   });
 });

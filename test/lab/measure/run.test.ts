@@ -31,7 +31,7 @@ describe('a load is too high', () => {
       const counts = { calls: 1, callsCancelled: 0, promptTokens: 1, outputTokens: 1, longestQueueMs: 0 };
       backlog.programEnded({ program: `p${index}`, workload: '', arrivedMs, aloneMs, endedMs: arrivedMs + aloneMs + 1000 * late, ...counts, outcome: 'completed' }); // prettier-ignore
     }
-    return backlog.grew;
+    return backlog.grew();
   }
 
   it('where later programs are later', () => expect(grew((index) => [1, index])).toBe(true));

@@ -13,7 +13,7 @@ function compared(
   { noise = 0.003, programs = 24, more = [] as readonly LoadCallRecord[] } = {},
 ) {
   const pairs = new Pairs(7, MARGIN);
-  const targets = ['A', 'B'].map((name) => new Target(name, '', 7, false));
+  const targets = ['A', 'B'].map((name) => new Target(name, `http://${name.toLowerCase()}`, 7, false));
   const dice = new Dice(3);
   for (let index = 0; index < runs * programs; index += 1) {
     const run = Math.floor(index / programs);
@@ -67,6 +67,8 @@ describe('the comparison of two targets', () => {
   it('compares nothing where a tenth of a target’s programs failed, and says when it went away', () => {
     const of = (failed: number, gone: number | null = null) => compared(1, 0.2)(1, { programs: 72, failed, gone_after_seconds: gone }); // prettier-ignore
     expect(of(55, 13)).toMatchObject({ difference: 'none shown', outcome: 'Not comparable: 55 of 72 programs failed at B, which went away 13 s after the beginning.' }); // prettier-ignore
+    const left = compared(1, 0.2)(1, { programs: 72, failed: 2, engine_left: 'e1 is down' });
+    expect(left).toMatchObject({ difference: 'none shown', outcome: 'Not comparable: e1 is down behind http://b.' });
     expect(of(8).outcome).toBe('Not comparable: 8 of 72 programs failed at B.');
     expect(of(7).outcome).toMatch(/^B: failed programs 0 -> 7; programs 5.0x faster/);
   });

@@ -39,14 +39,25 @@ describe('the document', () => {
     expect(summaryOf(document, 100)).not.toContain('program, s');
   });
 
-  it('warns of times that are shorter than alone, as their base is wrong', () => {
-    const warningsOf = (aloneMs: number) => {
+  it('checks the base of slowdowns by the programs themselves, so that a wrong one hides no overload', () => {
+    /** Four programs a second, of which three are served; alone each takes 4 s. */
+    const told = (estimatedMs: number, queueMs: (index: number) => number) => {
       const reporter = makeReporter(options());
-      reporter.programEnded(program({ endedMs: 1000, aloneMs }));
-      return reporter.report(summary()).warnings;
+      for (let index = 0; index < 800; index += 1) {
+        const [arrivedMs, waitedMs] = [250 * index, 83 * index];
+        const endedMs = arrivedMs + waitedMs + 4000;
+        reporter.programEnded(program({ index, arrivedMs, endedMs, queueMs: queueMs(index), aloneMs: estimatedMs }));
+      }
+      const { warnings, targets } = reporter.report(summary());
+      return { warnings, ...targets[0]! };
     };
-    expect(warningsOf(1040)).toEqual([]);
-    expect(warningsOf(1100)).toEqual([expect.stringContaining('took 0.909 times as long as estimated alone')]);
+    const right = { alone_seconds: 4, queue_grew: true, warnings: [] };
+    expect(told(4000, () => NaN)).toMatchObject(right);
+    // By the fastest programs, and by the time outside queues.
+    const wrong = told(27_000, () => NaN);
+    expect(wrong).toMatchObject({ queue_grew: true, warnings: [expect.stringMatching(/^Something slowed the short calls.*as little as 0\.268/)] }); // prettier-ignore
+    expect(wrong.alone_seconds! * wrong.slowdown.mean!).toBeCloseTo(wrong.program_seconds.mean!);
+    expect(told(27_000, (index) => 83 * index).alone_seconds).toBeCloseTo(4);
   });
 
   it('says beside each objective that the run was stopped, and of a whole run nothing of the kind', () => {
@@ -104,7 +115,9 @@ describe('the summary', () => {
     const slow = { ...document.targets[0]!, queue_grew: null, arrivals_seconds: 8, alone_seconds: 12 };
     expect(summaryOf(document, 120)).toMatch(/^7 of 151 programs failed at \S+, which went away 7 s after the beginning; the others took/); // prettier-ignore
     expect(document.targets[0]!.alone_seconds).toBe(12);
-    expect(advice({ ...document, targets: [slow] })).toEqual([]);
+    expect(advice({ ...document, targets: [slow] })).toEqual(['Bring it back and run again.']);
+    const left = { ...slow, gone_after_seconds: null, engine_left: 'e1 is down' };
+    expect(summaryOf({ ...document, targets: [left] }, 120)).toMatch(/^Not known: e1 is down behind http:\S+\.\nBring it back and run again\.\n\n/); // prettier-ignore
     const stayed = { ...slow, gone_after_seconds: null };
     expect(advice({ ...document, targets: [stayed] })).toEqual([expect.stringContaining('Too few programs')]);
     expect(advice({ ...document, complete: false, targets: [stayed] })).toEqual([]);
