@@ -74,7 +74,7 @@ export function History() {
           Dashed lines{marks.length > MARKS_SHOWN && ' (the latest; point at others)'}:{' '}
           {marks
             .slice(-MARKS_SHOWN)
-            .map(({ at, text }) => `${text} (${clock(at)})`)
+            .map(({ at, until, text }) => `${text} (${[...new Set([at, until].map(clock))].join(' to ')})`)
             .join('; ')}
           .
         </p>

@@ -27,16 +27,19 @@ export function sumsOf(engines: readonly Engine[]) {
   };
 }
 
-/** Marks close to each other as one, at the first: those of an engine that goes down again and again would hide the curves. */
-export function together(marks: History['marks'], withinSeconds: number): History['marks'] {
-  const groups: { readonly at: number; readonly texts: string[] }[] = [];
+/** Marks close to each other as one, from the first to the last: those of an engine that goes down again and again would hide the curves. */
+export function together(marks: History['marks'], withinSeconds: number) {
+  const groups: { readonly at: number; until: number; readonly texts: string[] }[] = [];
   for (const { at, text } of marks) {
     const last = groups.at(-1);
-    if (last !== undefined && at < last.at + withinSeconds) last.texts.push(text);
-    else groups.push({ at, texts: [text] });
+    if (last === undefined || at >= last.at + withinSeconds) groups.push({ at, until: at, texts: [text] });
+    else {
+      last.texts.push(text);
+      last.until = at;
+    }
   }
-  return groups.map(({ at, texts }) => {
-    const times = (text: string) => texts.filter((each) => each === text).length;
-    return { at, text: [...new Set(texts)].map((text) => (times(text) > 1 ? `${text} (${times(text)} times)` : text)).join(', ') }; // prettier-ignore
+  return groups.map(({ texts, ...times }) => {
+    const often = (text: string) => texts.filter((each) => each === text).length;
+    return { ...times, text: [...new Set(texts)].map((text) => (often(text) > 1 ? `${text} (${often(text)} times)` : text)).join(', ') }; // prettier-ignore
   });
 }

@@ -55,9 +55,11 @@ function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], 
   ];
 } // prettier-ignore
 
-/** As the page rates it. */
-const partFinding = ({ about, level, text, remedy }: Part): Finding =>
-  ({ good: remedy === undefined ? ok : note, warn: warning, bad: broken })[level](about, text, remedy);
+/** As the page rates it; failed calls are worth a note, however few. */
+const partFinding = ({ about, level, text, remedy }: Part): Finding => {
+  const good = remedy === undefined && about !== 'failures' ? ok : note;
+  return { good, warn: warning, bad: broken }[level](about, text, remedy);
+};
 
 function engineFindings(engine: Row): Finding[] {
   const { id, unlisted_models: unlisted, capacity_tokens: capacity } = engine;

@@ -206,7 +206,7 @@ export interface PastCall {
   readonly attempts: number;
   /** The last attempts that engines failed or refused, in their words. */
   readonly failures: readonly { readonly engine: string; readonly message: string }[];
-  /** Why it was refused, if it became no call: then `call` is the request’s id, and `model` may be ''. Null: it did. */
+  /** The words of its error. Of a request that was refused before it became a call, `call` is its own id, and `model` may be ''. */
   readonly message: string | null;
   readonly engine: string | null;
   readonly level: number | null;

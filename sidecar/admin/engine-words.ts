@@ -1,6 +1,8 @@
 import { PLAIN } from '../errors.js';
+import { DRAINED } from '../watch/totals.js';
 import type { Engine } from './answers.js';
-import { agoOf, count, counted, isRecent, latestOf, percent, span } from './figures.js';
+import { count, counted, isRecent, latestOf, percent, span } from './figures.js';
+import { outageOf } from './outage-words.js';
 
 /** @param which engines to name */
 export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
@@ -50,13 +52,14 @@ const LAST_AT_STEP = 5;
 const FAILURES_DUE = 3;
 
 /** Whether an engine in service fails so many calls that it should take none. One that calls could not reach, and that is back, is mended. */
-export function failsNow({ failures, downs, last_outage: outage }: Engine): boolean {
+export function failsNow({ failures, outages }: Engine): boolean {
   if (!failures) return false;
+  const outage = outages.at(-1);
   const { calls, attempts, last_at: at, answered_since: answers } = failures;
   const isBack = at + LAST_AT_STEP <= (outage?.until ?? -1) && !isReached(outage?.reason);
   const isMended = isBack || answers * calls >= FAILURES_DUE * attempts;
   // Many good answers of the process before hide how a flapping one answers.
-  const isMany = calls >= ATTEMPTS_FAILED_SHARE * attempts || (flaps({ downs }) && isReached(outage?.reason));
+  const isMany = calls >= ATTEMPTS_FAILED_SHARE * attempts || (flaps({ outages }) && isReached(outage?.reason));
   return !isMended && isRecent(at) && calls >= ATTEMPTS_FAILED_MIN && isMany;
 }
 
@@ -66,35 +69,35 @@ const GATE_FULL = 0.97;
 const CACHED_LOW = 1 / 3;
 
 /** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500. It was down for 41 s (connection refused), until 5 s ago.` */
-export function pastOf({ failures: all, ...engine }: Partial<Engine>): string {
+export function pastOf({ failures: all, outages = [] }: Partial<Engine>): string {
+  const outage = outageOf(outages);
   return [
     all ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.` : '',
     all?.answered_since ? `It has answered ${counted(all.answered_since, 'call')} since.` : '',
-    outageOf(engine) && `It ${outageOf(engine)}.`,
+    outage && `It ${outage}.`,
   ].filter(Boolean).join(' '); // prettier-ignore
 }
 
-/** Of one that is back; '' of others. */
-export const outageOf = ({ last_outage: outage, downs = 0 }: Partial<Engine>): string =>
-  outage?.until ? `was down for ${span(1000 * (outage.until - outage.from))} (${outage.reason}), until ${agoOf(outage.until)}${oftenOf(downs)}` : ''; // prettier-ignore
-
-export const flaps = ({ downs }: Pick<Engine, 'downs'>): boolean => downs > 1;
-const oftenOf = (downs: number): string => (flaps({ downs }) ? `; it went down ${downs} times in the last 5 min` : '');
+const downsOf = ({ outages = [] }: Partial<Engine>): number =>
+  outages.filter(({ reason }) => reason !== DRAINED).length;
+export const flaps = (engine: Partial<Engine>): boolean => downsOf(engine) > 1;
 
 /** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
 export const engineInWords = (engine: Omit<Engine, 'text'>): string => `${standInWords(engine)} ${pastOf(engine)}`.trim(); // prettier-ignore
 
 function standInWords(engine: Omit<Engine, 'text'>): string {
-  const { state, downs, probe_in_seconds: probe, in_flight: inFlight } = engine;
+  const { state, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
-  if (state === 'down') return `Has been down for ${downFor(engine)}${oftenOf(downs)}${next}.`;
+  if (state === 'down')
+    return `Has been down for ${downFor(engine)}${flaps(engine) ? `; it was down ${downsOf(engine)} times in the last 5 min` : ''}${next}.`;
   if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
   if (engine.silent_seconds) return `Has answered no call and no probe well for ${span(1000 * engine.silent_seconds)}.`;
   if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
   if (state === 'probation') return 'On probation: one call at a time.';
-  if (engine.window !== null && inFlight >= engine.window) return 'Its window is full.';
+  if (engine.window !== null && inFlight >= engine.window)
+    return inFlight > engine.window ? 'Its window has shrunk below its calls in flight.' : 'Its window is full.';
   // As the scheduler does, so that no call is too large for ever.
   if ((engine.all_gateways?.in_flight ?? inFlight) === 0) return 'Takes any call, as none runs there.';
   const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle, cached_share: cached } = engine;

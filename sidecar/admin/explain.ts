@@ -4,7 +4,7 @@ import type { ActiveCall, Explanation } from './answers.js';
 import { labelOf } from '../identity/names.js';
 import { pastCallRow, pastCalls } from './call-rows.js';
 import { batchInWords, waitingProgram } from './batches.js';
-import { counted, named, span } from './figures.js';
+import { alike, counted, named, span } from './figures.js';
 import { findProgramByBeginning } from './programs.js';
 import { programDetail, rulesOf } from './program-rows.js';
 import { budgetInWords, failedInWords, lastCallInWords, leavingInWords, WAITED_FOR } from './run-words.js';
@@ -79,10 +79,7 @@ const CALLS_NAMED = 3;
 function paragraphsOf(active: readonly ActiveCall[]): string[] {
   const placeOf = ({ waiting_for: wait, engine }: ActiveCall) =>
     `${wait?.cause} ${wait === null ? engine : wait.engine}`;
-  return [...new Set(active.map(placeOf))].map((place) => {
-    const [first, ...others] = active.filter((call) => placeOf(call) === place) as [ActiveCall, ...ActiveCall[]];
-    return [first.text, ...othersInWords(others)].join('\n');
-  });
+  return alike(active, placeOf).map(([first, ...others]) => [first.text, ...othersInWords(others)].join('\n'));
 }
 
 /** At most one sentence. */

@@ -1,4 +1,4 @@
-import { brief, span } from '../../text/index.js';
+import { brief, counted, span } from '../../text/index.js';
 import { wallMs } from '../watch/wall-clock.js';
 
 export { counted, integer as count, span } from '../../text/index.js';
@@ -23,3 +23,14 @@ export const latestOf = (what: string, at: number): string => ` in the last 5 mi
 
 /** Without another one for a minute, failures are over. */
 export const isRecent = (at: number): boolean => Date.now() / 1000 - at <= 60;
+
+export const DOWN_SHOWN = 5;
+
+export function idsInWords(engines: readonly { readonly id: string }[]): string {
+  const [ids, more] = [engines.slice(0, DOWN_SHOWN).map(({ id }) => id), engines.length - DOWN_SHOWN];
+  return ids.join(', ') + (more > 0 ? ` and ${counted(more, 'other')}` : '');
+}
+
+/** Those with one key together, in the order in which the keys come. */
+export const alike = <T>(all: readonly T[], keyOf: (each: T) => string): [T, ...T[]][] =>
+  [...new Set(all.map(keyOf))].map((key) => all.filter((each) => keyOf(each) === key) as [T, ...T[]]);

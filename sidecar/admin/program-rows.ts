@@ -5,12 +5,11 @@ import { isServing, type Engine } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
-import { seconds, secondsOr, unixSeconds } from './figures.js';
+import { DOWN_SHOWN, seconds, secondsOr, unixSeconds } from './figures.js';
 import { idleSinceMs, longestWaiting, programState, type ProgramQuery } from './query.js';
 import { whyEnded, type Rules } from './run-words.js';
 import { engineRow } from './state-rows.js';
 import { troubleOf } from './engine-words.js';
-import { DOWN_SHOWN } from './status.js';
 
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
 export const CALLS_MAX = 100;

@@ -202,7 +202,7 @@ const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
 };
 
 function endInWords(call: Omit<PastCall, 'text'>): string {
-  const { outcome, code, status, message, duration_seconds: seconds, hung_seconds: hung, first_token_seconds: first } = call; // prettier-ignore
+  const { outcome, code, status, message, failures, duration_seconds: seconds, hung_seconds: hung, first_token_seconds: first } = call; // prettier-ignore
   const took = `${span(1000 * seconds)}${hung === 0 ? '' : `, of which ${call.engine} had been down for the last ${span(1000 * hung)}`}`;
   if (outcome === 'recalled') return `Its batch, which ends or is late, took it back after ${took}.`;
   if (status === 499) return `Its client left after ${took}${code === 'no_engine' ? ', while no engine was up' : ''}.`;
@@ -211,9 +211,10 @@ function endInWords(call: Omit<PastCall, 'text'>): string {
     status < 400
       ? `${code ?? 'an error'} ${first === null ? 'before its answer began' : 'amid its answer'}`
       : `${status}${code === null ? '' : ` ${code}`}`;
-  if (outcome === 'refused')
-    return `Refused with ${fault} before it entered the queue${message === null ? '.' : `: ${message}`}`;
-  if (outcome !== 'completed') return `It failed with ${fault} after ${took}.`;
+  // The words of engines are told with their attempts.
+  const why = message === null || (failures.length > 0 && code !== 'no_engine') ? '.' : `: ${ended(message)}`;
+  if (outcome === 'refused') return `Refused with ${fault} before it entered the queue${why}`;
+  if (outcome !== 'completed') return `It failed with ${fault} after ${took}${why}`;
   const { prompt_tokens: prompt, cached_tokens: cached } = call;
   const told = prompt === null ? '' : `, prompt of ${counted(prompt, 'token')}`;
   const hit = cached === null || !prompt ? '' : `, ${percent(cached / prompt)} of it cached`;

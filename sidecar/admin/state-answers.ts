@@ -26,10 +26,8 @@ export interface Engine {
   readonly down_since: number | null;
   /** The last error; null: none. */
   readonly down_reason: string | null;
-  /** How often it went down in the last five minutes. */
-  readonly downs: number;
-  /** When it was last down, and why; null: not in the last five minutes. */
-  readonly last_outage: { readonly from: UnixSeconds; readonly until: UnixSeconds | null; readonly reason: string } | null; // prettier-ignore
+  /** When it was out of service in the last five minutes, and why: the last error, or `drained`. Null: it still is. */
+  readonly outages: readonly Readonly<{ from: UnixSeconds; until: UnixSeconds | null; reason: string }>[];
   /** Since its last good answer to a call or probe; null: it is not in service, or its next probe is hardly due. */
   readonly silent_seconds: number | null;
   /** Whether it was up since it was added or returned to service. */

@@ -33,8 +33,7 @@ export function engineRow(
     state: engine.told,
     down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
     down_reason: engine.trouble?.reason ?? null,
-    downs: recent.marks.filter(({ lost }) => lost === engine.id).length,
-    last_outage: outageRow(engine, recent),
+    outages: recent.outages.flatMap(({ engine: id, fromMs, untilMs, reason }) => id === engine.id ? [{ from: unixSeconds(fromMs), until: untilMs === undefined ? null : unixSeconds(untilMs), reason }] : []), // prettier-ignore
     silent_seconds: isServing(engine) && silentMs > 2 * context.config.health.intervalMs ? seconds(silentMs) : null,
     was_up: engine.state !== 'starting',
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
@@ -66,14 +65,6 @@ export function engineRow(
 function failuresRow({ id, servedSince }: Engine, view: TotalsView): Answers.Engine['failures'] {
   const [failed, sent] = view.sum.failures.sumsOf(id);
   return failed === 0 ? null : { attempts: Math.max(failed, sent), answered_since: servedSince, ...failuresOf(view, 'failures', id) }; // prettier-ignore
-}
-
-/** Only what ended in the last minutes, or has not. */
-function outageRow({ trouble, pastTrouble }: Engine, { firstMs }: TotalsView): Answers.Engine['last_outage'] {
-  if (trouble !== undefined) return { from: unixSeconds(trouble.sinceMs), until: null, reason: trouble.reason };
-  if (pastTrouble === undefined || pastTrouble.untilMs < firstMs) return null;
-  const { reason, sinceMs, untilMs } = pastTrouble;
-  return { from: unixSeconds(sinceMs), until: unixSeconds(untilMs), reason };
 }
 
 /** How many there were by that name, the beginning of the last step with one, and what was told of the last. */

@@ -6,25 +6,16 @@ import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { awayInWords, downRemedy, failsNow, flaps, isReached, outageOf, pastOf, restartOf } from './engine-words.js';
-import { agoOf, count, counted, isRecent, latestOf, named, span } from './figures.js';
+import { awayInWords, downRemedy, failsNow, flaps, isReached, pastOf, restartOf } from './engine-words.js'; // prettier-ignore
+import { alike, count, counted, DOWN_SHOWN, idsInWords, isRecent, latestOf, named, span } from './figures.js';
+import { pastOutages } from './outage-words.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
-
-export const DOWN_SHOWN = 5;
-
-const idsOf = (engines: readonly Engine[]): string[] => engines.slice(0, DOWN_SHOWN).map(({ id }) => id);
 
 /** Whether a model of the engine is served by no other. */
 const isMissed = (engine: Engine, engines: readonly Engine[]): boolean => {
   const others = engines.filter((other) => other !== engine && isServing(other));
   return engine.models.some((model) => !others.some(({ models }) => models.includes(model)));
-};
-
-/** Engines that are out of service for one reason, together. */
-const alike = (engines: readonly Engine[]): Engine[][] => {
-  const reasonOf = ({ state, down_reason: reason }: Engine) => `${state} ${reason}`;
-  return [...new Set(engines.map(reasonOf))].map((reason) => engines.filter((each) => reasonOf(each) === reason));
 };
 
 const LOST = ' Calls for models that no other serves wait or fail meanwhile.';
@@ -53,6 +44,8 @@ const said = (about: Part['about'], level: Part['level'], title: string, texts: 
 const LONG_MS_MIN = 30_000;
 /** No wait below this is for want of what was drained. */
 const DRAINED_WAIT_SECONDS = 1;
+/** Share of the calls from which those that lost patience in the queue call for more room. */
+const LEFT_SHARE = 0.05;
 const MORE_ENGINES = 'more engines, or fewer calls; maitred sim tells how many engines a load needs';
 
 const UNSCHEDULED =
@@ -80,11 +73,14 @@ export function statusOf(
   const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const cureOf = (engine: Engine) => isMissed(engine, engines) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`; // prettier-ignore
-  const remedyOf = (engine: Engine) => engine.state !== 'down' ? `maitred engines undrain ${engine.id}` : flaps(engine) && isReached(engine.down_reason) ? cureOf(engine) : downRemedy(engine, idsOf(down.filter((other) => downRemedy(other) === downRemedy(engine))).join(', ')); // prettier-ignore
+  const remedyOf = (engine: Engine) => engine.state !== 'down' ? `maitred engines undrain ${engine.id}` : flaps(engine) && isReached(engine.down_reason) ? cureOf(engine) : downRemedy(engine, idsInWords(down.filter((other) => downRemedy(other) === downRemedy(engine)))); // prettier-ignore
   // One that is being removed does not come back.
   const isWanted = ({ source }: Engine) => source !== null && queue.longest_wait_seconds > DRAINED_WAIT_SECONDS;
   // From `reserveMs` on, the scheduler itself makes way for a call.
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
+  const isLeft = isServed && online > 0 && totals.left.waiting >= LEFT_SHARE * (totals.calls + totals.left.waiting);
+  const helpAt = (engine: Engine) => failsNow(engine) ? cureOf(engine) : engine.state === 'down' ? remedyOf(engine) : `read the log of ${engine.id}`; // prettier-ignore
+  const failures = failedParts(totals, 'service', (id) => engines.filter((engine) => engine.id === id).map(helpAt)[0]);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [MORE_ENGINES] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
   const unordered = [
@@ -93,21 +89,21 @@ export function statusOf(
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
       : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`])),
-    ...alike([...away, ...down]).slice(0, DOWN_SHOWN).flatMap((some) => {
-      const [first] = some as [Engine];
-      const ids = `${idsOf(some).join(', ')}${some.length > DOWN_SHOWN ? ` and ${counted(some.length - DOWN_SHOWN, 'other')}` : ''}`;
+    ...alike([...away, ...down], ({ state, down_reason: reason }) => `${state} ${reason}`).slice(0, DOWN_SHOWN).flatMap((some) => {
+      const [first] = some;
+      const ids = idsInWords(some);
       const lost = some.some(isLost) ? LOST : '';
       return said('engines', first.state === 'down' || lost || !isServed ? 'bad' : some.some(isWanted) ? 'warn' : 'good', `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
     }),
     ...serving.filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], cureOf(engine))),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
-    ...failedParts({ engines, totals }, 'service'),
+    // Before the failures that came of them.
+    ...pastOutages(engines, serving.filter((engine) => !failsNow(engine))).slice(0, DOWN_SHOWN).flatMap(({ text, remedy }) => said('engines', failures[0]?.level ?? 'good', 'past outage', [text], remedy)),
+    ...failures,
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('gateway', 'good', '', commonOutage(engines)),
-    ...serving.filter((engine) => !failsNow(engine) && outageOf(engine)).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'good', '', [`${engine.id} ${outageOf(engine)}.`], `read the log of ${engine.id}`)),
-    ...said('clients', 'good', '', leftInWords(totals)),
+    ...said('clients', isLeft ? 'warn' : 'good', 'calls given up', leftInWords(totals), isLeft ? MORE_ENGINES : ''),
     ...said('gateway', 'warn', 'cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
-    ...failedParts({ engines, totals }, 'client'),
+    ...failedParts(totals, 'client'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('batches', 'good', '', [batchInShort(batch)])),
   ]; // prettier-ignore
@@ -123,13 +119,6 @@ export function statusOf(
   };
 }
 
-/** The last time in which all were down, if one is back. */
-function commonOutage(engines: readonly Engine[]): string[] {
-  const from = Math.max(...engines.map(({ last_outage: outage }) => outage?.from ?? Infinity));
-  const until = Math.min(...engines.map(({ last_outage: outage }) => outage?.until ?? Infinity));
-  return from < until && until < Infinity ? [`No engine was in service for ${span(1000 * (until - from))}, until ${agoOf(until)}.`] : []; // prettier-ignore
-}
-
 /** Share of the calls from which failures call for a look. */
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
@@ -140,31 +129,31 @@ const ERRORS_TOLD = 'look up in docs/OPERATIONS.md#errors what each code asks fo
 /** Failures of engines, but for those that they word themselves, such as `engine_400`. */
 const BY_ENGINES = /^engine_[a-z]/;
 
-/** None if no call failed by that fault, or hardly any by that of clients. */
-function failedParts({ engines, totals }: Pick<Seen, 'engines' | 'totals'>, fault: 'client' | 'service'): Part[] {
-  const { calls, failed } = totals;
+/** None if no call failed by that fault. @param helpsAt what helps at an engine that fails calls */
+function failedParts(
+  { calls, failed }: Seen['totals'],
+  fault: 'client' | 'service',
+  helpsAt?: (engine: string | null) => string | undefined,
+): Part[] {
   const codes = failed.filter((each) => each.fault === fault);
   const failures = codes.reduce((sum, code) => sum + code.calls, 0);
   const [worst] = codes;
   const isMany = failures >= FAILED_SHARE * calls;
-  if (worst === undefined || (fault === 'client' && !isMany)) return [];
+  if (worst === undefined) return [];
   const lastAt = Math.max(...codes.map(({ last_at: at }) => at));
   const shown = codes.slice(0, CODES_SHOWN).map((each) => `${codes.length > 1 ? `${count(each.calls)} ` : ''}with ${each.code}${byWhom(each)}`); // prettier-ignore
   const [about, whose] =
     fault === 'client' ? (['clients', ' by the client’s fault'] as const) : (['failures', ''] as const);
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${whose}`;
-  const calm = engines.filter((engine) => engine.failures && engine.state !== 'down' && !failsNow(engine));
-  const logs = calm.length > 0 ? `read the log of ${idsOf(calm).join(', ')}` : '';
-  const remedy = TOLD_BESIDE.includes(worst.code) ? '' : BY_ENGINES.test(worst.code) ? logs : ERRORS_TOLD;
+  const remedy = TOLD_BESIDE.includes(worst.code) ? '' : BY_ENGINES.test(worst.code) ? helpsAt?.(worst.engine) : ERRORS_TOLD; // prettier-ignore
   const what = `${codes.length > 1 ? ':' : ''} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
   const level = fault === 'service' && isMany && isRecent(lastAt) ? 'warn' : 'good';
   return said(about, level, title, [`${title}${latestOf(what, lastAt)}.`], remedy);
 }
 
-/** Nothing where clients left hardly any call. */
-function leftInWords({ calls, left: { waiting, running } }: Seen['totals']): string[] {
+function leftInWords({ left: { waiting, running } }: Seen['totals']): string[] {
   const all = waiting + running;
-  return all === 0 || all < FAILED_SHARE * (calls + all) ? [] : [`Clients gave up ${counted(all, 'call')} in the last 5 min: ${count(waiting)} that waited, ${count(running)} that ran.`]; // prettier-ignore
+  return all === 0 ? [] : [`Clients gave up ${counted(all, 'call')} in the last 5 min: ${count(waiting)} that waited, ${count(running)} that ran.`]; // prettier-ignore
 }
 
 /** ` (the last by program "p" of tenant t on gpu-1)`, as far as it has names. */

@@ -204,7 +204,7 @@ function elsewhereInWords({ nearest, engines }: Waiting, { mayLeave, engine: hom
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const shown = others.slice(0, ENGINES_SHOWN).map(inShort);
   if (others.length > shown.length) shown.push(`${others.length - shown.length} more engines have no room either`);
-  const none = mayLeave && home !== undefined ? `It has waited so long for ${home} that any engine may take it; these cannot yet` : 'No other engine can take it'; // prettier-ignore
+  const none = mayLeave && home !== undefined ? `It need not wait for its home, ${home}, any more; the others cannot take it either` : 'No other engine can take it'; // prettier-ignore
   return shown.length === 0 ? [] : [`${none}: ${shown.join('; ')}.`];
 }
 

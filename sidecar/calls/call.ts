@@ -105,7 +105,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#state = 'ended';
     this.#reply.fail(error, this.#headers(error.code));
     this.spec.held.release();
-    this.context.observers.tell('refused', this.spec, error.code, this.context.driver.now());
+    this.context.observers.tell('refused', this.spec, error.code, this.context.driver.now(), error.message);
   }
 
   // Events of the attempt.
@@ -292,6 +292,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       outcome,
       status: this.#reply.status,
       code: error?.code,
+      message: error?.message,
       dispatch: this.#dispatch,
       attempts: this.#attempts,
       failures: this.failures.last,

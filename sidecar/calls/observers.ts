@@ -6,7 +6,7 @@ import type { CallHandle, CallReport, CallSpec, FailureCause } from './spec.js';
 /** A part of the gateway that hears of calls and programs. Times are on the driver's clock. */
 export interface Observer {
   /** The call was refused before it entered the queue. */
-  refused?(spec: CallSpec, code: ErrorCode, nowMs: Millis): void;
+  refused?(spec: CallSpec, code: ErrorCode, nowMs: Millis, message: string): void;
   accepted?(call: CallHandle): void;
   dispatched?(spec: CallSpec, dispatch: Dispatch, isRetry: boolean): void;
   /** An engine failed an attempt, or had no room for it. @param message absent: it had none */

@@ -95,6 +95,8 @@ export interface CallReport {
   /** Status sent to the client; 499 if it had left. */
   readonly status: number;
   code: ErrorCode | undefined;
+  /** The gateway’s own words to the client. */
+  readonly message?: string | undefined;
   /** The last dispatch. */
   readonly dispatch: Dispatch | undefined;
   readonly attempts: number;

@@ -30,8 +30,6 @@ export class Replica {
   ejections = 0;
   /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
   trouble: { readonly reason: string; readonly sinceMs: number } | undefined;
-  /** The same of the last time, and when that ended. */
-  pastTrouble: (NonNullable<Replica['trouble']> & { readonly untilMs: number }) | undefined;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
   models: ReadonlyMap<string, JsonObject>;
   /** The last load report; `{}` before the first. */
@@ -310,13 +308,10 @@ export class Replica {
     // It answers the question that the failed calls raised.
     this.#failed.clear();
     this.responded();
-    if (!isServing(this)) {
-      // One that was never up has cost no call.
-      if (this.trouble && this.state === 'down') this.pastTrouble = { ...this.trouble, untilMs: this.ports.now() };
-      this.trouble = undefined;
-      this.#enter(this.state === 'down' ? 'probation' : 'up');
-    }
+    if (!isServing(this)) this.#enter(this.state === 'down' ? 'probation' : 'up');
     this.#announce();
+    // Those who hear that it is back may ask what it had.
+    this.trouble = undefined;
     // One probe of a busy engine may have failed to read it.
     if (joined(this).capacityTokens === undefined && (this.#unsized += 1) === 2)
       this.ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');

@@ -10,8 +10,6 @@ const MESSAGE_CHARS_MAX = 300;
 /** A call that was refused before it was accepted has a report too. */
 type Report = Omit<CallReport, 'outcome'> & {
   readonly outcome: CallReport['outcome'] | 'refused';
-  /** The words of the refusal; absent: it became a call. */
-  readonly message?: string;
 };
 
 export interface PastCall {
@@ -38,8 +36,8 @@ export class PastCalls implements Observer {
     this.#addCall(spec, report, nowMs);
   }
 
-  refused(spec: CallSpec, code: ErrorCode, nowMs: Millis): void {
-    this.#addCall(spec, { ...REFUSED, status: ERRORS[code].status, code }, nowMs);
+  refused(spec: CallSpec, code: ErrorCode, nowMs: Millis, message: string): void {
+    this.#addCall(spec, { ...REFUSED, status: ERRORS[code].status, code, message }, nowMs);
   }
 
   /** A request that became no call, so that its own id stands for the call's. */
@@ -58,7 +56,7 @@ export class PastCalls implements Observer {
     const found: { readonly program: ProgramId; readonly past: PastCall }[] = [];
     for (const [program, calls] of this.#programs?.entries() ?? [])
       for (const past of calls) if (past.call === id || past.requestId === id) found.push({ program, past });
-    const isCall = ({ past: { call, report } }: (typeof found)[0]) => call === id && report.message === undefined;
+    const isCall = ({ past: { call, requestId } }: (typeof found)[0]) => call === id && requestId !== id;
     return found.find(isCall) ?? found.sort((a, b) => a.past.endedAtMs - b.past.endedAtMs).at(-1);
   }
 

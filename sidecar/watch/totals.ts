@@ -13,6 +13,7 @@ export type Range = keyof typeof STEP_MS;
 export const RANGES = Object.keys(STEP_MS) as readonly Range[];
 const READ_MS = 5000;
 const MARKS = 200;
+const OUTAGES = 1000;
 const LEFT_MAX = 1000;
 
 /** Statuses of engines for a call that is wrong in itself; others may be those of a wrong key or model at the engine. */
@@ -29,7 +30,20 @@ export interface TotalsPorts {
   readonly completions: Completions;
   readonly reading: () => Reading;
   readonly now: () => Millis;
+  /** Why an engine is down; undefined: it is not. */
+  readonly troubleOf: (engine: EngineId) => string | undefined;
 }
+
+/** A time in which an engine was out of service, or still is. */
+export interface Outage {
+  readonly engine: EngineId;
+  readonly fromMs: number;
+  untilMs?: number;
+  /** The last error, or that an operator or discovery drained it. */
+  reason: string;
+}
+
+export const DRAINED = 'drained';
 
 /** A call, or a request that became none, whose program is known if the gateway let it in. */
 type Whose = Partial<Pick<CallSpec, 'line'>> & { readonly identity: { readonly program: ProgramId | undefined } };
@@ -40,9 +54,8 @@ export type TotalsView = ReturnType<Totals['read']>;
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
   /** Moments that explain bends in the curves. */
-  readonly #marks: { readonly atMs: number; readonly text: string; readonly lost?: EngineId | undefined }[] = [];
-  /** Engines that were in service, and whether they are. */
-  readonly #serving = new Map<EngineId, boolean>();
+  readonly #marks: { readonly atMs: number; readonly text: string }[] = [];
+  readonly #outages: Outage[] = [];
   /** The last running calls whose clients left: it may turn out that their engines were dead. */
   readonly #left: (Pick<CallSpec, 'identity'> & { readonly report: CallReport; readonly atMs: Millis })[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -71,23 +84,34 @@ export class Totals implements Observer {
     this.#each(this.ports.now(), (step) => step.read(reading));
   }
 
-  /** @param lost the engine that is down since */
-  mark(text: string, lost?: EngineId): void {
-    this.#marks.push({ atMs: this.ports.now(), text, lost });
+  mark(text: string): void {
+    this.#marks.push({ atMs: this.ports.now(), text });
     if (this.#marks.length > MARKS) this.#marks.shift();
   }
 
   /** Marks engines that go and come back. An engine also joins anew when what is known of it changes. */
   heard(event: Event): void {
     if (event.type === 'engineLost' || event.type === 'engineDrained') {
-      this.#serving.set(event.engine, false);
+      this.#back(event.engine);
+      const reason = this.ports.troubleOf(event.engine) ?? DRAINED;
+      this.#outages.push({ engine: event.engine, fromMs: this.ports.now(), reason });
+      if (this.#outages.length > OUTAGES) this.#outages.shift();
       if (event.type === 'engineDrained') return this.mark(`${event.engine} is draining`);
-      this.mark(`${event.engine} is down`, event.engine);
+      this.mark(`${event.engine} is down`);
       this.#blame(event.engine, this.ports.now() - (event.silentMs ?? 0));
     } else if (event.type === 'engineJoined' && event.down !== true) {
-      if (this.#serving.get(event.engine) === false) this.mark(`${event.engine} is up again`);
-      this.#serving.set(event.engine, true);
+      if (this.#back(event.engine)) this.mark(`${event.engine} is up again`);
     }
+  }
+
+  /** @returns whether the engine was out of service */
+  #back(engine: EngineId): boolean {
+    const outage = this.#outages.findLast((each) => each.engine === engine);
+    if (outage === undefined || outage.untilMs !== undefined) return false;
+    outage.untilMs = this.ports.now();
+    // Probes may have found out more.
+    outage.reason = this.ports.troubleOf(engine) ?? outage.reason;
+    return true;
   }
 
   dispatched(_spec: unknown, { engine }: Pick<Dispatch, 'engine'>): void {
@@ -124,7 +148,9 @@ export class Totals implements Observer {
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
     const sum = joined(steps);
-    return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
+    const marks = this.#marks.filter(({ atMs }) => atMs >= firstMs);
+    const outages = this.#outages.filter(({ untilMs = Infinity }) => untilMs >= firstMs);
+    return { steps, sum, stepMs, firstMs, marks, outages };
   }
 
   /** Calls that were left since the last sign of life of an engine that is down have failed, as those fail that hang there. So say their reports from now on. */

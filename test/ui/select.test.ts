@@ -6,9 +6,9 @@ import { levelOf, stateOf, typeHint, typeName } from '../../ui/words.js';
 it('has marks close to each other as one, with how often each came', () => {
   const marks = [0, 5, 14, 15, 40].map((at) => ({ at, text: at === 5 ? 'e is up again' : 'e is down' }));
   expect(together(marks, 15)).toEqual([
-    { at: 0, text: 'e is down (2 times), e is up again' },
-    { at: 15, text: 'e is down' },
-    { at: 40, text: 'e is down' },
+    { at: 0, until: 14, text: 'e is down (2 times), e is up again' },
+    { at: 15, until: 15, text: 'e is down' },
+    { at: 40, until: 40, text: 'e is down' },
   ]);
 });
 

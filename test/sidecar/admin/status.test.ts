@@ -9,7 +9,7 @@ beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));
 afterAll(() => vi.useRealTimers());
 
 it('says what an engine that is up has room for, and since when one is down', () => {
-  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, cached_share: 0.05 }; // prettier-ignore
+  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, cached_share: 0.05, outages: [] }; // prettier-ignore
   const told = (more: object) => engineInWords({ ...up, ...more } as unknown as Engine);
   expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
@@ -20,12 +20,36 @@ it('says what an engine that is up has room for, and since when one is down', ()
   // An empty one takes a call that is larger than its gate.
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
   expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s.'); // prettier-ignore
-  expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, downs: 8, in_flight: 0, probe_in_seconds: 0.4 })).toBe('Has been down for 9 s (unknown); it went down 8 times in the last 5 min.'); // prettier-ignore
+  expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, outages: [1, 2].map(() => ({ reason: 'x', until: null })), in_flight: 0, probe_in_seconds: 0.4 })).toBe('Has been down for 9 s (unknown); it was down 2 times in the last 5 min.'); // prettier-ignore
+  expect([4, 5].map((in_flight) => told({ in_flight }))).toEqual(['Its window is full.', 'Its window has shrunk below its calls in flight.']); // prettier-ignore
   expect(told({ in_flight: 0, all_gateways: { in_flight: 1 } })).toBe('Takes calls that need up to 2,000 tokens.');
 });
 
+/** Seconds ago. */
+const outage = (from: number, until: number | null, reason: string) => ({ from: Date.now() / 1000 - from, until: until && Date.now() / 1000 - until, reason }); // prettier-ignore
+
+it('tells outages that are over: those of all engines, and those of engines alike, once', () => {
+  const told = (...engines: (readonly ReturnType<typeof outage>[])[]) =>
+    statusWith({ engines: engines.map((outages, at) => ({ id: 'efgh'[at], state: 'up', models: [], in_flight: 0, outages })) }); // prettier-ignore
+  const [lost, gone] = [outage(90, 60, 'no answer'), outage(26, 16, 'connection refused')];
+  const remedies = ({ parts }: ReturnType<typeof told>) => parts.flatMap(({ remedy }) => remedy ?? []);
+  const one = told([lost], []);
+  expect([one.level, one.text, remedies(one)]).toEqual(['good', '2 engines up. No call waits. e was down for 30 s (no answer), until 1 min ago.', ['read the log of e']]); // prettier-ignore
+  const past = (...engines: Parameters<typeof told>) => told(...engines).text.replace(/^.*No call waits\. /, '');
+  const all = 'All engines were down for 10 s (connection refused), until 16 s ago.';
+  expect(past([gone], [gone], [gone])).toBe(all);
+  expect(past([lost, gone], [outage(27, 14, 'reset')])).toBe('All engines were down for 10 s (connection refused; reset), until 16 s ago. e was down for 30 s (no answer), until 1 min ago.'); // prettier-ignore
+  expect(past([gone, outage(9, 8, 'reset')], [], [outage(50, 30, 'connection refused')], [gone])).toBe('e was down 2 times for 11 s in all, until 8 s ago; the longest took 10 s (connection refused). g, h were down for up to 20 s (connection refused), until 16 s ago.'); // prettier-ignore
+  // One that hardly met others is told apart.
+  expect(past([outage(200, 17, 'no answer')], [gone])).toMatch(/^All engines were down for 9 s .* e was down for 3 min 3 s \(no answer\), until 17 s ago\.$/); // prettier-ignore
+  const drains = [outage(50, 42, 'drained'), outage(20, 6, 'drained')];
+  const drained = told(drains, drains);
+  expect([drained.text, remedies(drained)]).toEqual([expect.stringMatching(/ All engines were drained 2 times for 22 s in all, until 6 s ago; the longest took 14 s\.$/), []]); // prettier-ignore
+  expect(past([drains[1]!, gone], [])).toContain('e was out of service 2 times for 24 s in all');
+});
+
 it('tells what an engine that is up has failed, and warns of much until none has for a minute', () => {
-  const [now, up] = [Date.now() / 1000, { id: 'e1', state: 'up', models: ['m'], in_flight: 0, failures: null }];
+  const up = { id: 'e1', state: 'up', models: ['m'], in_flight: 0, failures: null, outages: [] };
   const told = (calls: number, attempts: number, age: number, more: object = {}, answered_since = 0) => {
     const failures = { calls, attempts, last_at: Date.now() / 1000 - age, last: 'status 500', answered_since };
     const engine = { ...up, id: 'e3', failures, ...more };
@@ -37,22 +61,16 @@ it('tells what an engine that is up has failed, and warns of much until none has
   // Without it, calls for a model would fail.
   expect(told(40, 60, 9, { models: ['x'] })[1]).toBe('What helps: restart e3, or read its log.');
   // Over is what it failed before it could not be reached, or before so many answers that one more failure was due.
-  const back = (reason: string, ago: number, answers = 0) =>
-    told(40, 60, 9, { downs: 4, last_outage: { from: Date.now() / 1000 - 5, until: Date.now() / 1000 - ago, reason } }, answers); // prettier-ignore
   const [others, gone] = ['answered with status 500, where others answered', 'connection refused'];
+  const back = (reason: string, ago: number, answers = 0) =>
+    told(40, 60, 9, { outages: [outage(70, 40, gone), outage(5, ago, reason)] }, answers);
   expect([back(gone, 3), back(gone, 4.5), back(others, 3), back(others, 3, 4), back(others, 3, 5)].map(([level]) => level)).toEqual(['good', 'warn', 'warn', 'warn', 'good']); // prettier-ignore
-  expect(back(others, 3, 4)[2]).toContain(`${text} It has answered 4 calls since. It was down for 2 s (${others}), until 3 s ago; it went down 4 times in the last 5 min. 2 engines`); // prettier-ignore
+  expect(back(others, 3, 4)[2]).toContain(`${text} It has answered 4 calls since. It was down 2 times for 32 s in all, until 3 s ago; the longest took 30 s (${gone}). 2 engines`); // prettier-ignore
   // Of an engine that flaps, the good answers before hide nothing.
-  const flaps = (reason: string) => told(34, 781, 1, { downs: 5, last_outage: { from: Date.now() / 1000 - 5, until: Date.now() / 1000 - 3, reason } })[0]; // prettier-ignore
+  const flaps = (reason: string) => told(34, 781, 1, { outages: [outage(9, 8, gone), outage(5, 3, reason)] })[0];
   expect([flaps(others), flaps(gone)]).toEqual(['warn', 'good']);
   // It should take no calls, whether it is down at the moment or not.
-  expect([1, 2].map((downs) => told(34, 781, 1, { state: 'down', downs, down_reason: others })[1])).toEqual(['What helps: restart e3, or read its log.', 'What helps: maitred engines drain e3, and read its log.']); // prettier-ignore
-  // One that was down is worth a note also once it is well; so is a time without any.
-  const both = ['e', 'f'].map((id, at) => ({ ...up, id, models: [], downs: 1 + at, last_outage: { from: now - 26 - at, until: now - 16 + at, reason: 'no answer' } })); // prettier-ignore
-  const { level, text: fine, parts } = statusWith({ engines: both });
-  const [none, one, two] = ['No engine was in service for 10 s, until 16 s ago.', 'e was down for 10 s (no answer), until 16 s ago.', 'f was down for 12 s (no answer), until 15 s ago; it went down 2 times in the last 5 min.']; // prettier-ignore
-  expect([level, fine, ...parts.flatMap(({ remedy }) => remedy ?? [])]).toEqual(['good', `2 engines up. No call waits. ${none} ${one} ${two}`, 'read the log of e', 'read the log of f']); // prettier-ignore
-  expect(statusWith({ engines: [...both, up] }).text).toBe(`3 engines up. No call waits. ${one} ${two}`);
+  expect([1, 2].map((downs) => told(34, 781, 1, { state: 'down', outages: Array(downs).fill(outage(5, 3, others)), down_reason: others })[1])).toEqual(['What helps: restart e3, or read its log.', 'What helps: maitred engines drain e3, and read its log.']); // prettier-ignore
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });
@@ -60,9 +78,9 @@ it('tells what an engine that is up has failed, and warns of much until none has
 const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
 const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], left: { waiting: 0, running: 0 } } }; // prettier-ignore
 const statusWith = (
-  { totals, ...more }: { readonly totals?: object; readonly [of: string]: unknown },
+  { totals, engines = CALM.engines, ...more }: { readonly totals?: object; readonly [of: string]: unknown },
   parts: object = {},
-) => statusOf({ ...PARTS, ...parts } as never, { ...CALM, totals: { ...CALM.totals, ...totals }, ...more } as never);
+) => statusOf({ ...PARTS, ...parts } as never, { ...CALM, totals: { ...CALM.totals, ...totals }, ...more, engines: (engines as object[]).map((engine) => ({ outages: [], ...engine })) } as never); // prettier-ignore
 
 it('tells who waits, and for what', () => {
   const told = (queue: object) => statusWith({ queue });
@@ -90,10 +108,11 @@ it('names engines out of service, the worst first, and what helps those that are
   expect(told('up', 'drained', 'drained', 'draining', 'draining')).toBe('1 of 5 engines up. e1, e2 are drained: they take no calls until they are returned to service. e3, e4 are draining: 0 calls left, no new ones. No call waits.'); // prettier-ignore
 });
 
-it('tells from 1 % on how many calls clients gave up', () => {
-  const told = (waiting: number, running: number) => statusWith({ totals: { calls: 197, left: { waiting, running } } }).text; // prettier-ignore
-  expect(told(2, 0)).toBe('1 engine up. 7 calls run, none waits. Clients gave up 2 calls in the last 5 min: 2 that waited, 0 that ran.'); // prettier-ignore
-  expect([told(0, 1), told(1, 1)].map((text) => text.includes('gave up'))).toEqual([false, true]);
+it('tells how many calls clients gave up, and warns if those in the queue are many, and calls still wait', () => {
+  const told = (waiting: number, running: number, queue = 0) => statusWith({ queue: { ...CALM.queue, waiting: queue }, totals: { calls: 190, left: { waiting, running } } }); // prettier-ignore
+  expect(told(1, 0).text).toBe('1 engine up. 7 calls run, none waits. Clients gave up 1 call in the last 5 min: 1 that waited, 0 that ran.'); // prettier-ignore
+  expect([told(9, 99, 9), told(10, 0), told(10, 0, 9)].map(({ level }) => level)).toEqual(['good', 'good', 'warn']);
+  expect(told(10, 0, 9)).toMatchObject({ title: 'calls given up', text: expect.stringMatching(/^Clients gave up 10 calls/) as string, helps: expect.stringMatching(/^What helps: more engines/) as string }); // prettier-ignore
 });
 
 it('says how far a batch is, and why it stands still', () => {
@@ -141,7 +160,7 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   // Also few are told, and are no trouble.
   expect(told(20, 'up', '', { calls: 1001 })).toMatchObject({ level: 'good', text: `1 engine up. No call waits. ${text.replace('99', '1,001')}; the last one 20 s ago.` }); // prettier-ignore
   const theirs = ['unknown_model', 'other'].map((code, at) => ({ code, calls: 5, fault: 'client', last_at: Date.now() / 1000 - 9, last: at === 0 ? 'red~' : '' })); // prettier-ignore
-  expect(statusWith({ totals: { calls: 10, failed: theirs } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\.$/); // prettier-ignore
+  expect(statusWith({ totals: { calls: 9999, failed: theirs } }).text).toMatch(/5 with unknown_model \(the last by tenant red\), 5 with other; the last one 9 s ago\.$/); // prettier-ignore
   expect(['down', 'drained'].map((state) => told(20, state).title)).toEqual(
     ['no engine, e down', 'no engine, e drained'].map((trouble) => `${trouble}, 10 of 99 calls failed`),
   );
@@ -150,6 +169,12 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   const theEngine = statusWith({ engines, totals: { calls: 99, failed: ofEngines } });
   expect(theEngine.text).toContain(' 7 with engine_timeout (the last by program "p" on e), 7 with engine_timeout (the last on e); '); // prettier-ignore
   expect(theEngine.helps).toBe('What helps: read the log of e.');
+  // An outage that is over comes before the failures that came of it.
+  const after = statusWith({ engines: [{ ...engines[0], outages: [outage(50, 25, 'reset')] }], totals: { calls: 99, failed: ofEngines } }); // prettier-ignore
+  expect([after.text, after.title, after.helps]).toEqual([expect.stringMatching(/^e was down for 25 s \(reset\), until 25 s ago\. 14 of 99 calls failed/), 'past outage, 14 of 99 calls failed', theEngine.helps]); // prettier-ignore
+  // One that fails much, or is down, has its own remedy.
+  const remedyWith = (more: object) => statusWith({ engines: [{ ...engines[0], ...more }], totals: { calls: 99, failed: ofEngines } }).parts.find(({ about }) => about === 'failures')?.remedy; // prettier-ignore
+  expect([{ failures: { ...engines[0]!.failures, calls: 9, last_at: at } }, { state: 'down', down_reason: 'connection refused', was_up: true }].map(remedyWith)).toEqual(['maitred engines drain e, and read its log', 'start e']); // prettier-ignore
   // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
   const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
   expect(statusWith({ totals: { calls: 9, failed } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore

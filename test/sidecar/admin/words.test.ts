@@ -154,7 +154,7 @@ it('says of a call that may leave its home that the others have no room yet, and
   const engines = [WAIT, { ...WAIT, engine: 'f' }];
   const leaving = told({ call: { engine: 'e', mayLeave: true }, waiting: { engines } });
   expect(leaving).toContain(
-    '\nIt has waited so long for e that any engine may take it; these cannot yet: f (KV cache: ',
+    '\nIt need not wait for its home, e, any more; the others cannot take it either: f (KV cache: ',
   );
   expect(leaving).not.toContain('No other engine');
   expect(told({ call: { engine: undefined, mayLeave: true }, waiting: { engines } })).toContain(

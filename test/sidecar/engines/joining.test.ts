@@ -116,8 +116,7 @@ describe('joining', () => {
     expect(harness.take()).toEqual([]);
     fake.all = undefined;
     await harness.probe();
-    // It was never up, so this was no outage.
-    expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'vllm' }, pastTrouble: undefined });
+    expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'vllm' } });
     expect(types(harness.take())).toEqual(['engineJoined', 'engineReported']);
     expect(harness.waits).toEqual([INTERVAL]);
     harness.call('e', 'unreached', FAILURES_MAX);

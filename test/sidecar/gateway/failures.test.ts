@@ -224,8 +224,9 @@ describe('when all engines are gone', () => {
     const engine = await fakeEngine();
     const all = await gone(engine, { timeouts: { noEngineMs: 200 } });
     const start = performance.now();
-    const got = await all.chat();
+    const got = await all.chat({}, named('p'));
     expect(refusal(got)).toEqual([503, 'no_engine']);
+    expect((await all.ask('/programs/p/explain')).json()['text']).toMatch(/It failed with 503 no_engine after \d+ ms: No engine is ready \(.*: connection re/); // prettier-ignore
     expect(Number(got.headers['retry-after'])).toBeGreaterThan(0);
     expect(performance.now() - start).toBeGreaterThanOrEqual(195);
     expect(got.text).toMatch(/No engine is ready \([^()]+: connection (refused|reset)\)\./);
@@ -245,9 +246,9 @@ describe('when all engines are gone', () => {
     const all = await world([await fakeEngine(), await fakeEngine(undefined, ['other'])]);
     const [drained] = await all.engines();
     await all.admin(`/engines/${drained!.id}/drain?force`, { method: 'POST' });
-    const got = await all.chat();
+    const got = await all.chat({}, named('p'));
     expect(refusal(got)).toEqual([503, 'no_engine']);
-    expect(got.text).toContain(`(${drained!.id}: drained)`);
+    for (const text of [got.text, (await all.ask('/programs/p/explain')).text]) expect(text).toContain(`(${drained!.id}: drained)`); // prettier-ignore
   });
 
   it('a call waits for none that was down when it was drained', async () => {

@@ -17,7 +17,9 @@ describe('a program with a budget', () => {
     expect(await counted('calls_rejected_total{code="budget_exceeded"}')).toBe(1);
     expect(await read('/totals')).toMatchObject({ failed: [{ code: 'budget_exceeded', calls: 1 }] });
     const { text, program } = await read<Told>('/programs/p/explain');
-    expect(text).toMatch(/Its last call, \S+: Refused with 403 budget_exceeded before it entered the queue\.\n/);
+    expect(text).toMatch(
+      /Its last call, \S+: Refused with 403 budget_exceeded before it entered the queue: The program "p" has used its budget: .*\.\n/,
+    );
     expect(text).toContain(' 2 of 2 calls: its next call is refused (budget_exceeded).');
     expect(text).not.toContain('would enter');
     expect(program).toMatchObject({

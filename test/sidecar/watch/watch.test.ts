@@ -22,11 +22,12 @@ describe('totals', () => {
   let idle: IdleProgram[] = [];
   let completions: Completions;
   let known: Told | undefined;
+  let trouble: string | undefined;
   const now = () => millis(nowMs);
   const totalsOf = (reading = {}) => {
     idle = [];
     completions = new Completions({ idle: () => idle, known: { of: () => known, leaving: () => known }, now });
-    return new Totals({ completions, now, reading: () => reading });
+    return new Totals({ completions, now, reading: () => reading, troubleOf: () => trouble });
   };
   const gone = (durationMs: number, atMs: number) => {
     nowMs = atMs;
@@ -113,11 +114,7 @@ describe('totals', () => {
   it('count the cached share where engines report it', () => {
     const totals = totalsOf();
     const report = (engine: string, cachedTokens?: number) =>
-      ({
-        queueMs: 0,
-        dispatch: { engine },
-        usage: { promptTokens: 100, outputTokens: 1, ...(cachedTokens !== undefined && { cachedTokens }) },
-      }) as unknown as CallReport;
+      ({ queueMs: 0, dispatch: { engine }, usage: { promptTokens: 100, cachedTokens } }) as unknown as CallReport;
     for (const each of [report('a', 50), report('a', 100), report('b', 0), report('c')])
       totals.ended(CALL, each, millis(0));
     const { sum } = totals.read(millis(0));
@@ -197,23 +194,29 @@ describe('totals', () => {
     expect(['kv', 'window', 'never'].map((name) => step.readings.of(name))).toEqual([2.5, 8, null]);
   });
 
-  it('mark engines that go and come back, as long as the range shows them', () => {
+  it('mark engines that go and come back, as long as the range shows them, and keep why', () => {
     const totals = totalsOf();
     const engine = 'gpu-1' as EngineId;
     const marks = (range?: '1h') => totals.read(millis(nowMs), range).marks.map(({ atMs, text }) => [atMs, text]);
     nowMs = 1000;
     totals.heard({ type: 'engineJoined', engine, models: [] });
+    trouble = 'it cannot be reached';
     totals.heard({ type: 'engineLost', engine });
     // It may be expected, and is not back.
     totals.heard({ type: 'engineJoined', engine, models: [], down: true });
     nowMs = 3000;
+    trouble = 'connection refused';
     // The second time, it tells another capacity.
     for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineJoined', engine, models: [] });
+    trouble = undefined;
     totals.heard({ type: 'engineDrained', engine });
+    const outages = () => totals.read(millis(nowMs)).outages.map(({ fromMs, untilMs, reason }) => [fromMs, untilMs, reason]); // prettier-ignore
+    const drained = [3000, undefined, 'drained'];
+    expect(outages()).toEqual([[1000, 3000, 'connection refused'], drained]);
     const all = [[1000, 'gpu-1 is down'], [3000, 'gpu-1 is up again'], [3000, 'gpu-1 is draining']]; // prettier-ignore
     expect(marks()).toEqual(all);
     nowMs = 305_000;
-    expect([marks(), marks('1h')]).toEqual([[], all]);
+    expect([marks(), marks('1h'), outages()]).toEqual([[], all, [drained]]);
     for (let times = 0; times < 300; times += 1) totals.mark('configuration reloaded');
     expect(marks()).toHaveLength(200);
   });
@@ -258,11 +261,10 @@ describe('watchers', () => {
     expect(state.looks).toBe(0);
     const stream = add('a').resume();
     await vi.advanceTimersByTimeAsync(3000);
-    const { looks } = state;
-    expect(looks).toBe(4);
+    expect(state.looks).toBe(4);
     stream.destroy();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(state.looks).toBe(looks);
+    expect(state.looks).toBe(4);
   });
 
   it('give a slow client the last state, never a queue of them, and drop it in the end', async () => {

@@ -1,0 +1,69 @@
+import { DRAINED } from '../watch/totals.js';
+import type { Engine } from './answers.js';
+import { agoOf, alike, idsInWords, span } from './figures.js';
+
+/** A time out of service that is over. */
+type Outage = Engine['outages'][number] & { readonly until: number };
+
+const sumOf = (outages: readonly Outage[]): number => outages.reduce((sum, { from, until }) => sum + until - from, 0);
+const longestOf = (outages: readonly Outage[]) => outages.toSorted((a, b) => sumOf([b]) - sumOf([a]))[0];
+
+const isOver = (outage: Engine['outages'][number]): outage is Outage => outage.until !== null;
+
+/**
+ * `was down for 41 s (connection refused), until 5 s ago`; of several outages, their sum and the longest; '' of none.
+ * @param all those of an engine, or of each of some that were out of service alike
+ */
+function inWords(was: string, ...all: readonly (readonly Outage[])[]): string {
+  const [most = []] = all.toSorted((a, b) => sumOf(b) - sumOf(a));
+  const longest = longestOf(most);
+  if (longest === undefined) return '';
+  const isDrain = most.every(({ reason }) => reason === DRAINED);
+  const how = isDrain ? DRAINED : most.some(({ reason }) => reason.includes(DRAINED)) ? 'out of service' : 'down';
+  const timeOf = (some: readonly Outage[]) => `${all.length > 1 ? 'up to ' : ''}${span(1000 * sumOf(some))}`;
+  const told = `${timeOf([longest])}${isDrain ? '' : ` (${longest.reason})`}`;
+  const until = `until ${agoOf(Math.max(...all.flat().map(({ until }) => until)))}`;
+  if (most.length === 1) return `${was} ${how} for ${told}, ${until}`;
+  return `${was} ${how} ${most.length} times for ${timeOf(most)} in all, ${until}; the longest took ${told}`;
+}
+
+/** Of one that is back; '' of others. */
+export const outageOf = (outages: Engine['outages']): string =>
+  outages.at(-1)?.until === null ? '' : inWords('was', outages.filter(isOver));
+
+/** Times in which none was in service, each with all that the engines had. */
+const common = (engines: readonly Engine[]): Outage[] =>
+  engines
+    .map(({ outages }) => outages.map(({ until, ...outage }) => ({ ...outage, until: until ?? Infinity })))
+    .reduce((all, own) =>
+      all.flatMap((one) =>
+        own.flatMap(({ from, until, reason }) => {
+          const both = { from: Math.max(one.from, from), until: Math.min(one.until, until) };
+          const reasons = one.reason.includes(reason) ? one.reason : `${one.reason}; ${reason}`;
+          return both.from < both.until ? [{ ...both, reason: reasons }] : [];
+        }),
+      ),
+    )
+    .filter(({ until }) => until < Infinity);
+
+/** Share of an engine's outage from which one of all engines tells of it. */
+const TOLD_SHARE = 0.5;
+
+/** Outages that are over, with what helps: those of all engines, then those of engines alike. @param back engines to tell of */
+export function pastOutages(engines: readonly Engine[], back: readonly Engine[]): { text: string; remedy: string }[] {
+  const all = engines.length > 1 ? common(engines) : [];
+  const isTold = ({ from, until }: Outage) =>
+    all.some((one) => Math.min(until, one.until) - Math.max(from, one.from) >= TOLD_SHARE * (until - from));
+  const own = back.map((engine) => ({
+    engine,
+    over: engine.outages.filter(isOver).filter((outage) => !isTold(outage)),
+  }));
+  const lots = alike(own, ({ over }) => `${over.length} ${longestOf(over)?.reason}`);
+  const told = (some: readonly Engine[], over: readonly (readonly Outage[])[], names = idsInWords(some)) => {
+    const outage = inWords(some.length > 1 ? 'were' : 'was', ...over);
+    const remedy = over.flat().every(({ reason }) => reason === DRAINED) ? '' : `read the log of ${idsInWords(some)}`;
+    return outage === '' ? [] : [{ text: `${names} ${outage}.`, remedy }];
+  };
+  const others = lots.flatMap((lot) => told(lot.map(({ engine }) => engine), lot.map(({ over }) => over))); // prettier-ignore
+  return [...told(engines, [all], 'All engines'), ...others];
+}
