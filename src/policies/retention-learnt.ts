@@ -49,7 +49,7 @@ class Outcomes {
       later += returned;
       const idle = later + this.#lost;
       const hazard = returned / idle;
-      gain = Math.max(0, hazard * worthSteps + (1 - hazard) * gain - 1);
+      gain = Math.max(0, hazard * (worthSteps + 0.5) + (1 - hazard) * gain - 1);
       this.#share[age] = gain > 0 ? later / idle : 0;
     }
   }
@@ -64,8 +64,8 @@ class Outcomes {
  * the prefill time of a token. Holding it for a time d keeps n of the engine's C tokens from other work: n/C x d. So a
  * return is worth T* = C x (prefill time of a token), the time to fill the whole cache, whatever n is. Let h(age) be
  * the share of the contexts still idle that return within the next step d. The gain from holding on is
- *     G(age) = max(0, h(age) x T* + (1 - h(age)) x G(age + 1) - d),
- * and a context is held while G > 0. `worthSteps` is T* / d.
+ *     G(age) = max(0, h(age) x (T* + d/2) + (1 - h(age)) x G(age + 1) - d),
+ * as a return comes halfway through its step on average. A context is held while G > 0; `worthSteps` is T* / d.
  */
 export function learntRetention(): RetentionPolicy {
   const [first, later] = [new Outcomes(PRIOR_RETURNS.first), new Outcomes(PRIOR_RETURNS.later)];

@@ -31,6 +31,12 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
     differs:
       'How long idle contexts hold room in caches that lose some of them within 80 s, and so which newcomers run.',
   },
+  {
+    behaviour: 12,
+    change:
+      'Retention reckons that a context which returns is held for half of the step of its return, not for all of it.',
+    differs: 'How long idle contexts that return within seconds hold room, and so which newcomers run.',
+  },
 ];
 
 export const BEHAVIOUR = BEHAVIOUR_CHANGES.at(-1)?.behaviour ?? FIRST_BEHAVIOUR;

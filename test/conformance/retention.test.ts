@@ -87,6 +87,9 @@ describe('learnt', () => {
   });
 
   it('does not hold them when that takes longer than it is worth', () => {
+    // Back within the step.
+    expect(taught(0).share(LATER, 0, 1)).toBeGreaterThan(0.95);
+    expect(taught(1).share(LATER, 0, 1)).toBe(0);
     expect(taught(30).share(LATER, 0, 20)).toBe(0);
     expect(taught(30).share(LATER, 0, 40)).toBeGreaterThan(0.95);
   });
