@@ -13,7 +13,7 @@ export { EXPERIMENTS } from './experiments/experiments.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
 export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
-export { MARGIN, type Pair, type Ratio, pairedRatio, PAIRS_LAST, verdictOf, pairOf } from './measure/comparison.js';
+export { MARGIN, moreOf, type Pair, type Ratio, pairedRatio, PAIRS_LAST, verdictOf, pairOf } from './measure/comparison.js';
 export { WorkloadGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export * from './report/grid.js';

@@ -16,6 +16,8 @@ type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'ti
 /** The properties of a target, and how to write for it. */
 export type Readiness = Readonly<Awaited<ReturnType<typeof preflight>>>;
 
+type Seen = Awaited<ReturnType<typeof lookAt>>;
+
 /** Facts found out about a target, before the run and by it. */
 export type TargetFacts = Readiness['facts'] & {
   /** Prompt tokens intended for calls with made text, and those that the target counted. */
@@ -28,12 +30,22 @@ export type TargetFacts = Readiness['facts'] & {
 };
 
 /**
- * Examines a target before the run: its availability, access, model, and tokenizer.
+ * Asks a target what it serves, without a call.
+ * @throws LoadError
+ */
+export async function lookAt(target: Target, options: PreflightOptions, signal: AbortSignal) {
+  const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
+  const models = await readModels(target, options.model, timeoutMs, signal);
+  /** URLs of the engines behind a gateway that tells them, otherwise its own. */
+  return { target, ...models, timeoutMs, engines: await enginesOf(target, models.policy, limit(signal, timeoutMs)) };
+}
+
+/**
+ * Examines a target before the run, by calls: its access, model, and tokenizer.
  * @throws LoadError with one line that states the problem
  */
-export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal) {
-  const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
-  const { model, maxModelLen, owner, policy } = await readModels(target, options.model, timeoutMs, signal);
+export async function preflight(seen: Seen, options: PreflightOptions, signal: AbortSignal) {
+  const { target, model, maxModelLen, owner, policy, timeoutMs } = seen;
   const { api } = target;
   const base = { model, tools: [], stream: options.stream, fields: {} };
   // To a gateway all of them are one program, which ends before the run: else each would be a program of its own.
@@ -84,8 +96,6 @@ export async function preflight(target: Target, options: PreflightOptions, signa
       server: await serverOf(target, policy === undefined ? owner : 'maitred', timeoutMs, signal),
       /** Scheduling policy of a maitred gateway; undefined for other servers. */
       policy,
-      /** URLs of the engines behind a gateway that tells them, otherwise its own. */
-      engines: await enginesOf(target, policy, limit(signal, timeoutMs)),
       /** Longest prompt and answer together; undefined where unknown. */
       maxModelLen,
       tokenizer: calibration.tokenizer,

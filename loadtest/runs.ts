@@ -3,7 +3,7 @@ import { LoadError, type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from '
 import { watch } from './disturbance.js';
 import { Meter } from './meter.js';
 import type { Player } from './player.js';
-import { preflight, type Readiness } from './preflight.js';
+import { lookAt, preflight, type Readiness } from './preflight.js';
 import { Fitting, Run, type Surroundings } from './run.js';
 import { Target } from './target.js';
 import { speedWarning, warningsOf } from './warnings.js';
@@ -21,11 +21,12 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const { targets: urls, measuredAt = [], baseline } = options;
     for (const url of [...urls, ...measuredAt]) opened.push(await Target.open(url, options));
     const targets = opened.slice(0, urls.length);
-    const looks: Readiness[] = [];
-    for (const target of opened.slice(-urls.length)) looks.push(await preflight(target, options, signal));
-    const [one, other] = looks.map(({ facts }) => facts.engines);
+    const seen = await Promise.all(opened.slice(-urls.length).map((target) => lookAt(target, options, signal)));
+    const [one, other] = seen.map(({ engines }) => engines);
     const shared = one?.find((engine) => other?.includes(engine) === true);
     if (shared !== undefined) throw new LoadError(`both targets use ${shared} and would compete for it: run them one after the other, and compare by maitred load compare`); // prettier-ignore
+    const looks: Readiness[] = [];
+    for (const each of seen) looks.push(await preflight(each, options, signal));
     const alone = typeof baseline === 'object' ? baseline : baselineOf(looks.map(({ facts }) => facts.alone));
     const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
     const watches = await Promise.all(targets.map((target, at) => watch(target, looks[at]?.facts.policy)));

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { plain, tableWidth } from '../../text/index.js';
-import { compareDocuments, ComparisonError, summaryOf } from '../../loadtest/report/index.js';
+import { compareDocuments, ComparisonError, isLossy, summaryOf, type Summarized } from '../../loadtest/report/index.js';
 import { checkReadable } from '../files.js';
 import { marginOption } from '../sim/source.js';
+import { sweepText } from './sweep.js';
+import { type Played, playedOf } from './verdict.js';
 
 export function addCompareCommand(load: Command): void {
   const compare = load
@@ -15,15 +17,23 @@ export function addCompareCommand(load: Command): void {
     .addOption(marginOption());
   compare.action((first: string, other: string, { margin }: { readonly margin: number }) => {
     const [a = '', b = ''] = [first, other].map((file) => basename(file).replace(/\.json$/, ''));
-    const names = a === b ? ([first, other] as const) : ([a, b] as const);
+    const names = a === b ? (['first', 'other'] as const) : ([a, b] as const);
     try {
       const compared = compareDocuments(documentIn(compare, first), documentIn(compare, other), names, margin);
-      process.stdout.write(plain(summaryOf(compared, tableWidth(process.stdout))));
+      process.stdout.write(plain(textFor(compared, tableWidth(process.stdout))));
+      if (compared.every(({ targets }) => targets.some(isLossy))) throw new Error('nothing could be compared');
     } catch (error) {
       if (error instanceof ComparisonError) compare.error(error.message);
       throw error;
     }
   });
+}
+
+function textFor(documents: readonly Summarized[], width: number): string {
+  const [document, ...more] = documents;
+  if (document !== undefined && more.length === 0) return summaryOf(document, width);
+  const played = documents.reduce<Played[]>((lower, each) => [...lower, playedOf(each, lower)], []);
+  return `${played.map(({ sentence }) => `${sentence}\n`).join('')}${sweepText(documents, played, undefined, width)}`;
 }
 
 function documentIn(command: Command, file: string): unknown {

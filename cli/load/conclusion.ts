@@ -1,6 +1,14 @@
 import { breakEvenOf, type Cost, type PlaceVerdict } from '../../lab/index.js';
-import { isLossy, keepsUp, repeatText, runsOf, timeText, tooFewText } from '../../loadtest/report/index.js';
-import { isOpen, isSustained, type Played, rises } from './verdict.js';
+import {
+  isLossy,
+  keepsUp,
+  repeatText,
+  runsOf,
+  shortText,
+  tooFewRunsText,
+  tooFewText,
+} from '../../loadtest/report/index.js';
+import { isOpen, isSustained, type Played } from './verdict.js';
 
 const NONE = 'none of these loads';
 
@@ -9,13 +17,12 @@ const NONE = 'none of these loads';
  * keeps up and meets every objective; last, what would tell more.
  */
 export function conclusionOf(played: readonly Played[]): string[] {
-  const rising = rises(played.map(({ load }) => load));
-  const [{ load, document }] = played as readonly [Played];
+  const [{ document }] = played as readonly [Played];
   const signs = document.targets.map((_, at) => played.map((one) => isSustained(one, at)));
-  const counsel = counselOf(played, rising, signs);
+  const counsel = counselOf(played, signs);
   const from = played.findIndex((_, at) => signs.some((own) => own[at] !== true));
-  const next = rising && counsel.length === 0 ? nextOf(played, from) : '';
-  const isAsked = rising && (isOpen(load) || document.slo.length > 0) && (from !== 0 || counsel.length === 0);
+  const next = counsel.length === 0 ? nextOf(played, from) : '';
+  const isAsked = (isOpen(document) || document.slo.length > 0) && (from !== 0 || counsel.length === 0);
   const reaches = signs.map((own) => {
     const end = own.findIndex((sign) => sign !== true);
     const upTo = played.at(Math.max(0, end) - 1)?.verdict.place.replace(/^At |^With /, 'up to ');
@@ -24,7 +31,7 @@ export function conclusionOf(played: readonly Played[]): string[] {
   if (document.ab === null) return [...(isAsked ? [`Sustained: ${reaches[0]}.${next}`] : []), ...counsel];
   const told = new Set(reaches).size === 1 ? `${reaches[0]} by both` : reaches.map((reach, at) => `${document.targets[at]?.name} ${reach}`).join('; '); // prettier-ignore
   const isKnown = reaches.some((reach) => reach !== NONE);
-  const sustained = rising && isOpen(load) && isKnown ? [`Sustained: ${told}.`] : [];
+  const sustained = isOpen(document) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
   if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
   const kept = compared.filter((each) => !each.isAsLower && each.document.targets.some(keepsUp));
@@ -32,8 +39,8 @@ export function conclusionOf(played: readonly Played[]): string[] {
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
   const served = kept.map(certain);
   const nameOf = (choice: number) => document.targets[choice]?.name ?? '';
-  const { choice, sentence } = breakEvenOf(served, nameOf, rising ? played.length : undefined);
-  const unsure = choice === 0 ? kept.filter(({ verdict }) => verdict.enough !== undefined) : [];
+  const { choice, sentence } = breakEvenOf(served, nameOf, played.length);
+  const unsure = choice === 0 ? kept.map((each) => each.document).filter(({ ab }) => ab?.runs_to_tell) : [];
   if (unsure.length > 0 && counsel.length === 0) return [sentence, ...sustained, tooFewRunsText(unsure)];
   // Below the lowest load less waits, and what loses here would lose there.
   const isOpenYet = choice === 0 && from !== 0 && served.every(({ losses }) => losses.length === 0);
@@ -48,23 +55,11 @@ function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
   return { ...verdict, losses: isKept ? verdict.losses : [], rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })) }; // prettier-ignore
 }
 
-/** The number of programs that tells of every load, or of the lowest, as what is too much there is so above; none: all is told. */
-function counselOf(
-  played: readonly Played[],
-  rising: boolean,
-  signs: readonly (readonly (boolean | undefined)[])[],
-): string[] {
-  const isOpenAt = (own: (typeof signs)[number], at: number) => own[at] === undefined && !(rising && own.slice(0, at).includes(false)); // prettier-ignore
-  const open = played.filter((_, at) => signs.some((own) => isOpenAt(own, at)));
-  return open.length === 0 ? [] : [tooFewText(open.slice(0, rising ? 1 : undefined).map(({ document }) => document))];
-}
-
-/** Asks for the runs that would tell where two targets seem to differ. */
-function tooFewRunsText(unsure: readonly Played[]): string {
-  const documents = unsure.map(({ document }) => document);
-  const had = Math.max(...documents.map((each) => each.runs));
-  const runs = Math.max(...unsure.map(({ document: { targets }, verdict }) => had > 1 ? (verdict.enough ?? 1) : runsOf(targets))); // prettier-ignore
-  return `${had > 1 ? 'Too few runs to' : 'One run cannot'} tell which is better: run again with ${flagOf(unsure)} ${unsure.map(({ load }) => load.value).join(',')}${repeatText(runs)}: ${timeText(documents, runs)}.`;
+/** The number of programs that tells of the lowest load, as what is too much there is so above; none: all is told. */
+function counselOf(played: readonly Played[], signs: readonly (readonly (boolean | undefined)[])[]): string[] {
+  const isOpenAt = (own: (typeof signs)[number], at: number) => own[at] === undefined && !own.slice(0, at).includes(false); // prettier-ignore
+  const open = played.find((_, at) => signs.some((own) => isOpenAt(own, at)));
+  return open === undefined ? shortText(played.map(({ document }) => document)) : [tooFewText([open.document])];
 }
 
 /** How far beyond the loads that were tried to look on. */
@@ -72,16 +67,14 @@ const BEYOND = 4;
 /** How far apart to look between those that were tried. */
 const FAR = 1.5;
 
-const flagOf = (played: readonly Played[]): string => (played.every(({ load }) => isOpen(load)) ? '--rate' : '--concurrency'); // prettier-ignore
-
 /** The loads between which to look on: around the first that is not sustained, or above all. */
 function nextOf(played: readonly Played[], from: number): string {
-  const values = played.map(({ load }) => load.value ?? 0);
+  const values = played.map(({ value }) => value);
   const at = from === -1 ? played.length : from;
   const [low = 0, high = 0] = [(values[0] ?? 0) / BEYOND, ...values, BEYOND * (values.at(-1) ?? 0)].slice(at);
   if (high <= FAR * low || played[at]?.document.targets.some(({ completed }) => completed === 0)) return '';
   const repeat = repeatText(Math.max(...played.map(({ document: { targets } }) => runsOf(targets))));
-  const isRate = played.every(({ load }) => isOpen(load));
+  const isRate = played.every(({ document }) => isOpen(document));
   const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore
-  return last - first > Number(!isRate) ? ` Try ${flagOf(played)} ${first}..${last}${repeat}.` : '';
+  return last - first > Number(!isRate) ? ` Try --${isRate ? 'rate' : 'concurrency'} ${first}..${last}${repeat}.` : '';
 }

@@ -31,7 +31,7 @@ export function addLoadOptions(command: Command): Command {
     .option('--duration <time>', 'start no program later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',
-      `runs, with seeds from --seed on (default: ${RUNS}, if the first run takes at most ${SHORT_MS / 1000} s)`,
+      `runs, with seeds from --seed on (default: 1; ${RUNS} of two targets, if the first run takes at most ${SHORT_MS / 1000} s)`,
       wholeFrom(1, 100),
     )
     .addOption(marginOption())

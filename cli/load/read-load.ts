@@ -12,7 +12,7 @@ import {
   type ProgramSource,
   type SourceFlags,
 } from '../sim/source.js';
-import { placeOf, type Values, valuesText } from '../sim/axes.js';
+import { type Values, valuesText } from '../sim/axes.js';
 import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
@@ -47,16 +47,7 @@ export async function readLoads(command: Command, flags: LoadFlags, faults: Faul
       out: process.stdout,
       err: process.stderr,
     };
-    return {
-      /** Such as `At 0.5 a second`; for loads that are several. */
-      place: placeOf(one),
-      /** Programs a second, or at a time; undefined: neither is set. */
-      value: one.rate ?? one.concurrency,
-      title: titleOf(own, source, isSweep ? undefined : arrivals),
-      source,
-      options,
-      report,
-    };
+    return { title: titleOf(own, source, isSweep ? undefined : arrivals), source, options, report };
   };
   const [first = load({}), ...others] = [...rates.map((rate) => load({ rate })), ...counts.map((concurrency) => load({ concurrency }))]; // prettier-ignore
   return [first, ...others] as const;

@@ -8,15 +8,17 @@ import {
   leftText,
   sloName,
   sureText,
+  targetsText,
   textOf,
   writeReport,
   type LoadDocument,
+  type Summarized,
 } from '../../loadtest/report/index.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import { isOpen, isOverloaded, isTold, type Played, playedOf, rises } from './verdict.js';
+import { isOpen, isTold, placeIn, type Played, playedOf } from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -49,12 +51,12 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     const left = document.targets.map(leftText).find((text) => text !== undefined);
     if (left !== undefined) {
       // Further loads would be measured without it.
-      tell([`${load.place}: not known: ${left}.`]);
-      [fault, stopped] = [new Error(`${left} ${load.place.toLowerCase()}`), BRING_BACK];
+      const place = placeIn(document);
+      tell([`${place}: not known: ${left}.`]);
+      [fault, stopped] = [new Error(`${left} ${place.toLowerCase()}`), BRING_BACK];
       break;
     }
-    const overload = rises(loads) ? played.find((each) => isOverloaded(each.document)) : undefined;
-    const one = playedOf(load, document, overload?.load);
+    const one = playedOf(document, played);
     played.push(one);
     tell([one.sentence]);
   }
@@ -62,7 +64,10 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   if (documents.length > 0) {
     const isWhole = played.length === loads.length;
     stopped ??= fault instanceof Error ? `Stopped: ${fault.message}.` : isWhole ? undefined : 'Stopped before all loads were measured.'; // prettier-ignore
-    const text = (width: number) => textFor(first, documents, played, stopped, width);
+    const text = (width: number) =>
+      `${sweepText(documents, played, stopped, width)}${moreIn(first.report)
+        .map((line) => `\n${line}\n`)
+        .join('')}`;
     await writeReport(first.report, text, { version: 1, complete: stopped === undefined, loads: documents });
   }
   if (fault !== undefined) throw fault as Error;
@@ -85,14 +90,14 @@ const PERHAPS = 'met but perhaps not sustained';
 function slosOf(played: readonly Played[]): string[] {
   const [first] = played;
   if (first === undefined) return [];
-  const where = (texts: readonly string[]) => isOpen(first.load) ? `at ${listed(texts)} a second` : `with ${listed(texts)} at a time`; // prettier-ignore
+  const where = (texts: readonly string[]) => isOpen(first.document) ? `at ${listed(texts)} a second` : `with ${listed(texts)} at a time`; // prettier-ignore
   return first.document.slo.map((slo, at) => {
     const results: Record<string, string[]> = { met: [], [PERHAPS]: [], 'met but not sustained': [], missed: [] };
     for (const one of played) {
       const { met = false, value = null } = one.document.slo[at] ?? {};
       const own = one.document.targets.filter(({ name }) => slo.target === null || name === slo.target);
       const kept = !own.every(keepsUp) ? 'met but not sustained' : isTold(one) ? 'met' : PERHAPS;
-      results[met ? kept : 'missed']?.push(`${one.load.value} (${value === null ? 'not measured' : number(value)})`);
+      results[met ? kept : 'missed']?.push(`${one.value} (${value === null ? 'not measured' : number(value)})`);
     }
     const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${where(texts)}`])); // prettier-ignore
     return `${sloName(slo, first.document.ab !== null)}: ${told.join('; ')}.`;
@@ -104,19 +109,19 @@ const listed = (texts: readonly string[]): string => new Intl.ListFormat('en-GB'
 /** The way to further figures, unless it was taken. */
 export const moreIn = ({ json }: Load['report']): string[] => (json === undefined ? ['All figures: --json.'] : []);
 
-function textFor(
-  first: Load,
-  documents: readonly LoadDocument[],
+export function sweepText(
+  documents: readonly Summarized[],
   played: readonly Played[],
   stopped: string | undefined,
   width: number,
 ): string {
   const conclusion = stopped === undefined ? conclusionOf(played) : [stopped];
   const targets = played.flatMap(({ document }) => document.targets);
-  const labels = played.flatMap(({ load, document }) =>
-    document.targets.map(({ name }, _, { length }) => (length > 1 ? `${load.value}  ${name}` : String(load.value))),
+  const isRate = played.some(({ document }) => isOpen(document));
+  const labels = played.flatMap(({ value, document }) =>
+    document.targets.map(({ name }, _, { length }) => (length > 1 ? `${value}  ${name}` : String(value))),
   );
-  const grid = figureGrid(targets, [isOpen(first) ? 'rate' : 'at a time', ...labels]);
+  const grid = figureGrid(targets, [isRate ? 'rate' : 'at a time', ...labels]);
   // One of a kind: their figures differ.
   const warnings = new Map(
     documents.flatMap((each) => each.warnings.map((text) => [text.replaceAll(/ [\d.,]+/g, ''), `Warning: ${text}`])),
@@ -124,9 +129,8 @@ function textFor(
   const hasIntervals = played.some(({ sentence }) => /\d–\d/.test(sentence));
   const notes = [
     ...warnings.values(),
-    ...(hasIntervals ? [sureText(Math.min(...played.map(({ document }) => document.runs)))] : []),
-    ...(isOpen(first) && played.length > 0 ? [A_SECOND] : []),
-    ...moreIn(first.report),
+    ...(hasIntervals ? [sureText(Math.min(...played.map(({ document: { ab } }) => ab?.runs ?? Infinity)))] : []),
+    ...(isRate ? [A_SECOND] : []),
   ];
-  return textOf([conclusion, gridLines(grid, width), notes]);
+  return textOf([conclusion, targetsText(documents[0]?.targets ?? []), gridLines(grid, width), notes]);
 }

@@ -1,11 +1,13 @@
 import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { causesText, isLossy, keepsUp, moreToTell, programsToTell, type LoadDocument } from '../../loadtest/report/index.js'; // prettier-ignore
+import { causesText, isLossy, keepsUp, moreToTell, programsToTell, type Summarized } from '../../loadtest/report/index.js'; // prettier-ignore
 import { number } from '../../text/index.js';
-import type { Load } from './read-load.js';
+import { placeOf } from '../sim/axes.js';
 
 export interface Played {
-  readonly load: Load;
-  readonly document: LoadDocument;
+  readonly document: Summarized;
+  /** Such as `At 0.5 a second`, and its number. */
+  readonly place: string;
+  readonly value: number;
   readonly verdict: PlaceVerdict;
   /** Whether a lower load overloads all targets, and this one is too short to tell: it does so, too. */
   readonly isAsLower: boolean;
@@ -13,30 +15,36 @@ export interface Played {
   readonly sentence: string;
 }
 
-/** @param overload a lower load that was too much */
-export function playedOf(load: Load, document: LoadDocument, overload?: Load): Played {
-  const { place, report } = load;
-  const { ab, targets } = document;
+/** @param lower those before it */
+export function playedOf(document: Summarized, lower: readonly Played[]): Played {
+  const { ab, targets, settings } = document;
+  const place = placeIn(document);
+  const overload = lower.find((each) => isOverloaded(each.document));
   const isLost = targets.some(isLossy);
   const tried = ab === null || isLost ? [] : triedOf(document, ab);
-  const verdict = placeVerdict(place, tried, { margin: report.margin, repeated: 'runs', isExact: false });
+  const verdict = placeVerdict(place, tried, { margin: Number(settings['margin']), repeated: 'runs', isExact: false });
   const isAsLower = overload !== undefined && programsToTell(targets) > 0;
   const over = targets.filter(({ queue_grew }) => isAsLower || queue_grew === true).map(({ name }) => name);
   const where =
     over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
-  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(load, document, overload)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
-  return { load, document, verdict, isAsLower, sentence };
+  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document, overload)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
+  return { document, place, value: (settings['rate_per_second'] ?? settings['concurrency']) as number, verdict, isAsLower, sentence }; // prettier-ignore
 }
 
-function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['ab']>) {
-  const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / runs; // prettier-ignore
+export function placeIn({ settings }: Summarized): string {
+  const [rate, concurrency] = ['rate_per_second', 'concurrency'].map((name) => settings[name]);
+  return placeOf(typeof rate === 'number' ? { rate } : { concurrency: Number(concurrency) });
+}
+
+function triedOf({ targets }: Summarized, ab: NonNullable<Summarized['ab']>) {
+  const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / ab.runs; // prettier-ignore
   const times = {
     programs: ab.program_seconds,
     firstToken: ab.ttft_seconds,
     counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
     firstTokenP99Seconds: ab.ttft_p99_seconds,
   };
-  const p99 = (target: LoadDocument['targets'][number] | undefined, kind: string) => {
+  const p99 = (target: Summarized['targets'][number] | undefined, kind: string) => {
     const own = target?.by_workload[kind];
     return own === undefined ? null : p99Of(own.program_seconds);
   };
@@ -47,12 +55,12 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
 }
 
 /** Whether one target kept up, where loads are rates, and its figures. */
-function singleText(load: Load, document: LoadDocument, overload?: Load): string {
+function singleText(document: Summarized, overload?: Played): string {
   const [target] = document.targets;
   const ended = `${number(target?.programs_per_second ?? null)} a second ended`;
   if (isOverloaded(document)) return `overloaded, ${ended}`;
   if (target === undefined || target.completed === 0) return 'no program completed';
-  if (!isOpen(load)) return figuresOf(target);
+  if (!isOpen(document)) return figuresOf(target);
   const isFew = programsToTell(document.targets) > 0;
   if (isFew && overload !== undefined) return `overloaded, as ${overload.value} a second is; ${ended}`;
   const [lasted, more] = [target.arrivals_seconds ?? 0, moreToTell(target)];
@@ -61,7 +69,7 @@ function singleText(load: Load, document: LoadDocument, overload?: Load): string
   return `${keepsUp(target) ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
 }
 
-function figuresOf(target: LoadDocument['targets'][number]): string {
+function figuresOf(target: Summarized['targets'][number]): string {
   const { program_seconds: program, ttft_seconds: first, failed } = target;
   const [tail, firstTail] = [tailOf([program]), tailOf([first])];
   return [
@@ -71,17 +79,16 @@ function figuresOf(target: LoadDocument['targets'][number]): string {
   ].join('; ');
 }
 
-export const isOverloaded = ({ targets }: Pick<LoadDocument, 'targets'>): boolean =>
+export const isOverloaded = ({ targets }: Pick<Summarized, 'targets'>): boolean =>
   targets.every(({ queue_grew }) => queue_grew === true);
-export const isTold = ({ load, document }: Played): boolean => !isOpen(load) || programsToTell(document.targets) === 0;
+export const isTold = ({ document }: Played): boolean => !isOpen(document) || programsToTell(document.targets) === 0;
 
 /** Whether a target keeps up with a load, and meets its objectives there; undefined: too few programs tell. */
-export function isSustained({ load, document }: Played, at: number): boolean | undefined {
-  const target = document.targets[at] as LoadDocument['targets'][number];
+export function isSustained({ document }: Played, at: number): boolean | undefined {
+  const target = document.targets[at] as Summarized['targets'][number];
   const isMissed = document.slo.some(({ met, target: own }) => !met && own === target.name);
   if (target.queue_grew === true || isMissed) return false;
-  return isOpen(load) && programsToTell([target]) > 0 ? undefined : keepsUp(target);
+  return isOpen(document) && programsToTell([target]) > 0 ? undefined : keepsUp(target);
 }
 
-export const rises = (loads: readonly Load[]): boolean => loads.length > 1 && loads.every(({ value = 0 }, at) => at === 0 || value > (loads[at - 1]?.value ?? 0)); // prettier-ignore
-export const isOpen = ({ options }: Load): boolean => options.arrivals.type === 'open';
+export const isOpen = ({ settings }: Summarized): boolean => typeof settings['rate_per_second'] === 'number';

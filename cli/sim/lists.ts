@@ -50,6 +50,7 @@ export const AUTO = 'auto';
 function rangesFrom(range: NumberRange, between: (from: number, to: number) => number[]) {
   const read = numberFrom(...range);
   const spread = (text: string): number[] => {
+    if (text.trim() === '') throw new InvalidArgumentError('A number is missing before or after a comma.');
     const [from = NaN, to, ...more] = text.split('..').map(read);
     if (to === undefined) return [from];
     if (more.length > 0 || to <= from)

@@ -25,7 +25,11 @@ export function breakEvenOf(
   const choice = preferred ?? most;
   if (choice === undefined) {
     const unsure = verdicts.filter(({ isOpen }) => isOpen).map(({ place }) => lowered(place));
-    const where = unsure.length === verdicts.length ? '' : ` ${unsure.join(', ')}; elsewhere nothing is`;
+    const last = unsure.length - 1;
+    const where =
+      unsure.length === verdicts.length
+        ? ''
+        : ` ${new Intl.ListFormat('en-GB').format(unsure.map((text, at) => (at === last ? text : text.replace(UNIT, '')).replace(at === 0 ? '' : /^(at|with) /, '')))}`;
     const only = verdicts.every(({ rows }) => rows.length === 1) ? 1 : undefined;
     if (unsure.length > 0) return { choice: 0, sentence: `These runs cannot tell whether ${only === undefined ? 'anything' : nameOf(1)} is better than ${nameOf(0)}${where}.${worstOf(verdicts)}` }; // prettier-ignore
     const gains = verdicts.flatMap(({ place, gain }) => gain === undefined ? [] : [all > 1 ? `${lowered(place)}, ${gain}` : gain]); // prettier-ignore

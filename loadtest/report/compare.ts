@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { LoadDocument } from './document.js';
-import { comparedOf } from './pairs.js';
-import type { Summarized } from './summary.js';
+import type { LoadDocument, Summarized } from './document.js';
+import { type Compared, comparedOf } from './pairs.js';
 import { rebased, type TargetReport } from './target.js';
 
 /** Settings that change neither the load nor what is measured of it. */
@@ -22,9 +21,11 @@ const comparable = z.looseObject({
   targets: z.array(z.looseObject({ by_run: z.array(z.looseObject({ program_seconds: figures, ttft_seconds: figures })) })).min(1), // prettier-ignore
 });
 
+const sweep = z.looseObject({ version: z.literal(1), complete: z.boolean(), loads: z.array(comparable).min(1) });
+
 /**
- * Two documents of one target and of the same load each, the second against the first, for `summaryOf`. Runs are paired
- * by their index, because a run of both has the same programs.
+ * Two documents of one target and of the same loads each, the second against the first, load by load. Runs are paired by
+ * their index, because a run of both has the same programs.
  * @param margin share of a time up to which a difference does not matter
  * @throws ComparisonError
  */
@@ -33,16 +34,18 @@ export function compareDocuments(
   other: unknown,
   names: readonly [string, string],
   margin: number,
-): Summarized {
-  const documents = [read(first, names[0]), read(other, names[1])] as const;
-  const differing = differenceOf(documents[0].settings, documents[1].settings);
+): (Summarized & { readonly ab: Compared })[] {
+  const [ones, others] = [read(first, names[0]), read(other, names[1])];
+  const differing = differenceOf(ones, others);
   if (differing.length > 0) throw new ComparisonError(`the loads differ: ${differing.join(', ')}`);
-  const targets = onOneBase(documents.flatMap((each) => each.targets));
-  const [runs = [], twins = []] = targets.map(({ by_run }) => by_run);
-  const pairs = runs.flatMap((run, index) => (twins[index] === undefined ? [] : [[run, twins[index]] as const]));
-  const ab = comparedOf(targets, pairs, margin);
-  const warnings = documents.flatMap((each, at) => each.warnings.map((warning) => `${names[at]}: ${warning}`));
-  return { ...documents[0], targets, ab, warnings, slo: [] };
+  return ones.map((one, load) => {
+    const documents = [one, ...others.slice(load, load + 1)];
+    const targets = onOneBase(documents.flatMap((each) => each.targets));
+    const [runs = [], twins = []] = targets.map(({ by_run }) => by_run);
+    const pairs = runs.flatMap((run, index) => (twins[index] === undefined ? [] : [[run, twins[index]] as const]));
+    const warnings = documents.flatMap((each, at) => each.warnings.map((warning) => `${names[at]}: ${warning}`));
+    return { ...one, settings: { ...one.settings, margin }, targets, ab: comparedOf(targets, pairs, margin), warnings, slo: [] }; // prettier-ignore
+  });
 }
 
 /** With the slowdowns of all over the shortest time alone, as of two targets in one run. */
@@ -54,20 +57,23 @@ function onOneBase(targets: readonly TargetReport[]): TargetReport[] {
   });
 }
 
-const isSweep = (value: unknown): boolean => z.looseObject({ loads: z.array(z.unknown()) }).safeParse(value).success;
-
-function read(value: unknown, name: string): LoadDocument {
+function read(value: unknown, name: string): LoadDocument[] {
   const refuse = (why: string) => new ComparisonError(`${name} ${why}`);
-  const { data } = comparable.safeParse(value);
-  if (isSweep(value)) throw refuse('has several loads: compare documents of one load each');
+  const { data } = z.union([comparable.transform((one) => ({ complete: true, loads: [one] })), sweep]).safeParse(value);
   if (data === undefined) throw refuse('is no document of maitred load --json, or one of an older version');
-  if (data.targets.length > 1) throw refuse('has two targets, compared already: compare documents of one target each');
-  if (!data.complete) throw refuse('is of a run that was stopped: measure it again');
-  const document = value as LoadDocument;
-  return { ...document, targets: document.targets.map((target) => ({ ...target, name })) };
+  if (data.loads.some(({ targets }) => targets.length > 1))
+    throw refuse('has two targets, compared already: compare documents of one target each');
+  if (![data, ...data.loads].every(({ complete }) => complete)) throw refuse('is of a run that was stopped: measure it again'); // prettier-ignore
+  return (data.loads as unknown as LoadDocument[]).map((document) => ({ ...document, targets: document.targets.map((target) => ({ ...target, name })) })); // prettier-ignore
 }
 
-function differenceOf(first: LoadDocument['settings'], other: LoadDocument['settings']): string[] {
+/** In what the loads differ, by the first that do. */
+function differenceOf(ones: readonly LoadDocument[], others: readonly LoadDocument[]): string[] {
+  if (ones.length !== others.length) return [`${ones.length} -> ${others.length} of them`];
+  return ones.map(({ settings }, at) => changesOf(settings, others[at]?.settings ?? {})).find((changes) => changes.length > 0) ?? []; // prettier-ignore
+}
+
+function changesOf(first: LoadDocument['settings'], other: LoadDocument['settings']): string[] {
   const names = [...new Set([...Object.keys(first), ...Object.keys(other)])].filter((name) => !NOT_OF_LOAD.has(name));
   return names
     .filter((name) => !isDeepStrictEqual(first[name], other[name]))

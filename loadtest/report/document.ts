@@ -1,11 +1,19 @@
 import { number } from '../../text/index.js';
 import type { LoadSummary } from '../runs.js';
-import type { Pairs } from './pairs.js';
+import type { Compared, Pairs } from './pairs.js';
 import { judge, type Slo } from './slo.js';
 import type { Target } from './target.js';
 
 /** The output of `maitred load --json`. Fields may be added; none is renamed or dropped under the same version. */
 export type LoadDocument = Readonly<ReturnType<typeof documentOf>>;
+
+/** Parts of a document that the summary and the advice read. */
+export type Summarized = Omit<
+  LoadDocument,
+  'version' | 'started_at' | 'runs' | 'programs_too_long' | 'generator' | 'ab'
+> & {
+  readonly ab: Compared | null;
+};
 
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
 

@@ -3,7 +3,7 @@
  *
  * Reading guide, in this order: `target.ts` gathers the measures of one target and `pairs.ts` compares two;
  * `document.ts` has all of them as plain data, and `compare.ts` compares two documents. From that come `summary.ts` (a
- * terminal) and `slo.ts`. `progress.ts` shows the run while it goes.
+ * terminal), `advice.ts` in it, and `slo.ts`. `progress.ts` shows the run while it goes.
  */
 import { writeFile } from 'node:fs/promises';
 import { plain, tableWidth } from '../../text/index.js';
@@ -15,21 +15,11 @@ import { ProgressView, type Screen } from './progress.js';
 import { TARGET_NAMES, type Slo } from './slo.js';
 import { Target } from './target.js';
 
-export type { LoadDocument } from './document.js';
+export type { LoadDocument, Summarized } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { causesText, isLossy } from './pairs.js';
-export {
-  A_SECOND,
-  BRING_BACK,
-  figureGrid,
-  repeatText,
-  runsOf,
-  summaryOf,
-  sureText,
-  textOf,
-  timeText,
-  tooFewText,
-} from './summary.js';
+export { BRING_BACK, repeatText, runsOf, shortText, tooFewRunsText, tooFewText } from './advice.js';
+export { A_SECOND, figureGrid, summaryOf, sureText, targetsText, textOf } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
 export { keepsUp, leftText, moreToTell, programsToTell } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';

@@ -1,5 +1,5 @@
-import { type Distribution, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
-import type { LoadProgramRecord } from '../load.js';
+import { type Distribution, headline, moreOf, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
+import { type LoadProgramRecord, RUNS } from '../load.js';
 import { counted, integer, number } from '../../text/index.js';
 import { cachedShare, leftText, type TargetReport } from './target.js';
 
@@ -65,6 +65,9 @@ export class Pairs {
   }
 }
 
+/** Least difference in the share of cached tokens to tell. */
+const CACHED_MIN = 0.02;
+
 type OfRun = Readonly<Record<'program_seconds' | 'ttft_seconds', Distribution>>;
 /** A run at the first target and at the other. */
 type RunPair = readonly [OfRun, OfRun];
@@ -76,6 +79,8 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
   const meanOf = (at: number) => (p99s.length === 0 ? null : p99s.reduce((sum, both) => sum + (both[at] ?? 0), 0) / p99s.length); // prettier-ignore
   const ttft_p99_seconds = [meanOf(0), meanOf(1)] as const;
   const leastOf = (name: keyof OfRun) => Math.min(...runs.flat().map((run) => run[name].count));
+  const cached = [a ? cachedShare(a) : null, b ? cachedShare(b) : null] as const;
+  const isOther = Math.abs((cached[0] ?? 0) - (cached[1] ?? 0)) >= CACHED_MIN;
   const change = {
     programs: program_seconds,
     firstToken: ttft_seconds,
@@ -84,12 +89,22 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
     name: b?.name ?? 'B',
     against: a?.name ?? 'A',
     firstTokenP99Seconds: ttft_p99_seconds,
-    cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
+    cached: isOther ? cached : ([null, null] as const),
     failed: [a?.failed ?? 0, b?.failed ?? 0],
   } as const;
   const losses = [a, b].flatMap((target) => (target === undefined ? [] : lossOf(target)));
   const outcome = losses.length === 0 ? headline(change, margin) : `Not comparable: ${losses.join('; ')}.`;
-  return { runs: runs.length, program_seconds, ttft_seconds, ttft_p99_seconds, outcome };
+  const { mean } = program_seconds;
+  const isUnsure = losses.length === 0 && mean.ratio !== null && (mean.low === null || verdictOf(mean, margin) === 'unsure'); // prettier-ignore
+  return {
+    runs: runs.length,
+    program_seconds,
+    ttft_seconds,
+    ttft_p99_seconds,
+    outcome,
+    /** Runs that would tell, or decide; null: these do, or further ones would not. */
+    runs_to_tell: !isUnsure ? null : runs.length === 1 ? RUNS : (moreOf(mean, margin, 'runs').count ?? null),
+  };
 }
 
 /** Share of programs that may fail: above it, those that completed are others than the rest. */

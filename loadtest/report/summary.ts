@@ -1,29 +1,11 @@
-import {
-  gridLines,
-  hasFewWaits,
-  intervalText,
-  tailOf,
-  type Columns,
-  type Grid,
-  gridOf,
-  scaled,
-  spread,
-} from '../../lab/index.js';
-import type { PolicyName } from '../../src/index.js';
+import { gridLines, intervalText, tailOf, type Columns, type Grid, gridOf, scaled, spread } from '../../lab/index.js';
 import { counted, integer, leftAligned, number, percent } from '../../text/index.js';
-import type { LoadDocument } from './document.js';
-import { failedText, isLossy, type Compared } from './pairs.js';
+import { adviceOf } from './advice.js';
+import type { Summarized } from './document.js';
+import { failedText, isLossy } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
-import { cachedShare, isSlowed, keepsUp, leftText, moreToTell, programsToTell, type TargetReport } from './target.js';
-import { ERROR_CLASSES, RUNS } from '../load.js';
-
-/** Parts of a document that its summary reads. */
-export type Summarized = Omit<
-  LoadDocument,
-  'version' | 'started_at' | 'runs' | 'programs_too_long' | 'generator' | 'ab'
-> & {
-  readonly ab: Compared | null;
-};
+import { cachedShare, leftText, type TargetReport } from './target.js';
+import { ERROR_CLASSES } from '../load.js';
 
 /**
  * The document for people: the outcome, a table, and lines for single facts.
@@ -72,82 +54,19 @@ function outcomeOf(target: TargetReport): string[] {
 const partialOf = ({ elapsed_seconds, programs_unfinished, ab }: Summarized): string =>
   `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones: let it finish.${ab === null ? '' : ' Ratios are of the programs that ended at both targets.'}`;
 
-function headOf({ targets }: Summarized): string[] {
+export function targetsText(targets: Targets): string[] {
   const names = leftAligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
-  const places = leftAligned(targets.map((target) => `${targetText(target)}:`));
+  return targets.map((target, at) => `${names[at]}${targetText(target)}`);
+}
+
+function headOf({ targets }: Summarized): string[] {
+  const places = leftAligned(targetsText(targets).map((text) => `${text}:`));
   return targets.map(({ programs, failed, calls, calls_cancelled }, index) => {
     const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
     const cancelled = calls_cancelled === 0 ? '' : `, ${integer(calls_cancelled)} cancelled behind failed ones`;
-    return `${names[index]}${places[index]} ${counted(programs, 'program')}${failures}; ${counted(calls, 'call')}${cancelled}`; // prettier-ignore
+    return `${places[index]} ${counted(programs, 'program')}${failures}; ${counted(calls, 'call')}${cancelled}`; // prettier-ignore
   });
 }
-
-/** As many runs as there were, and enough to compare two targets. */
-export const runsOf = (targets: Targets): number => Math.max(targets.length > 1 ? RUNS : 1, ...targets.map(({ by_run }) => by_run.length)); // prettier-ignore
-export const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
-
-/** Asks for the programs that would tell whether these rates can be sustained, and says how long that takes. */
-export function tooFewText(documents: readonly Timed[]): string {
-  const programs = Math.max(...documents.map(({ targets }) => programsToTell(targets)));
-  const runs = Math.max(...documents.map(({ targets }) => runsOf(targets)));
-  const isCut = documents.some(({ settings }) => typeof settings['duration_seconds'] === 'number');
-  const rates = documents.map(({ settings }) => String(settings['rate_per_second']));
-  const named = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(rates);
-  return `Too few programs to tell whether ${named} a second can be sustained: run again with --rate ${rates.join(',')} --programs ${programs}${repeatText(runs)}${isCut ? ', and no --duration' : ''}: ${timeText(documents, runs, programs)}.`;
-}
-
-type Timed = Pick<LoadDocument, 'targets' | 'settings' | 'elapsed_seconds'>;
-
-/** How long these loads would take, by the time that they took. @param programs of each run; absent: as many as there were */
-export function timeText(documents: readonly Timed[], runs: number, programs?: number): string {
-  const seconds = documents.map(({ targets, elapsed_seconds }) => {
-    const { programs: had = 1, by_run = [] } = targets[0] ?? {};
-    return (elapsed_seconds * runs * (programs ?? had / by_run.length)) / Math.max(1, had);
-  });
-  return `about ${Math.ceil(seconds.reduce((sum, each) => sum + each, 0) / 60)} min`;
-}
-
-const PASS_THROUGH: PolicyName = 'pass-through';
-
-export const BRING_BACK = 'Bring it back and run again.';
-
-/** Questions that the load leaves open, and the load that would answer them. */
-export function adviceOf({ targets, settings, complete, ab, elapsed_seconds }: Summarized): string[] {
-  const { arrivals, concurrency } = settings;
-  const rate = Number(settings['rate_per_second']) || undefined;
-  const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && moreToTell(target) !== undefined); // prettier-ignore
-  // Whatever else there is to say is of a target that is not whole.
-  if (targets.some((target) => leftText(target) !== undefined)) return [BRING_BACK];
-  if (rate !== undefined && complete && isShort) return [tooFewText([{ targets, settings, elapsed_seconds }])];
-  const lines = targets.flatMap((target) => {
-    const { name, queue_grew, programs_per_second } = target;
-    if (rate !== undefined && complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} a second.`]; // prettier-ignore
-    if (queue_grew !== true) return [];
-    const ended = rate !== undefined && programs_per_second !== null ? number(programs_per_second) : undefined;
-    const evidence = rate === undefined || ended === undefined ? '' : `${number(rate)} a second came and ${ended} ended: `; // prettier-ignore
-    const slower = ended === undefined ? 'a lower --trace-speed' : `--rate below ${ended}`;
-    // Where one of two keeps up, this is an answer.
-    const next = targets.some(keepsUp) ? '' : `; try ${slower}`;
-    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${evidence}the queue kept growing, so times grow with the number of programs${next}.`]; // prettier-ignore
-  });
-  // At a pass-through, no call ever waits, whatever the load.
-  const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
-  if (queues.length > 0 && queues.every(hasFewWaits)) {
-    const more = rate !== undefined ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --trace-speed'; // prettier-ignore
-    const found = queues.every(({ max }) => max === 0)
-      ? 'No call waited at the gateway, so its policy changed nothing'
-      : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';
-    lines.push(`${found}: try ${more}.`);
-  } else if (complete && ab?.runs === 1 && ab.program_seconds.mean.ratio !== null && !targets.some(isLossy))
-    lines.push(`Repeat it before you believe it:${repeatText(RUNS)}${fullText(targets, Number(concurrency))}.`);
-  return lines;
-}
-
-/** Programs for each one at a time, in fewer than which most of a run is its beginning and its end. */
-const FULL = 5;
-
-const fullText = (targets: Targets, concurrency: number): string =>
-  targets.some(({ programs }) => programs < FULL * concurrency) ? ` --programs ${FULL * concurrency}, as most of so few fill or empty the engines` : ''; // prettier-ignore
 
 /** @param complete whether the run was; the verdict on a stopped run covers only programs that had ended */
 function sloText(result: SloResult, several: boolean, complete: boolean): string {

@@ -90,16 +90,17 @@ async function printed(...made: readonly Made[]) {
   const urls = made[0]!.seconds.map((_, at) => `http://127.0.0.1:${8000 + at}`);
   const ended = { durationMs: Infinity, maxPrograms: 80 };
   const loads = made.map((_, at) => ({
-    ...{ place: `At ${at + 1} a second`, value: at + 1, title: 'chat, seed 1' },
+    title: 'chat, seed 1',
     options: { ...ended, arrivals: { type: 'open', ratePerSecond: at + 1 }, timeScale: 2, targets: urls },
     report: { targets: urls, margin: 0.02, out, err, quiet: true },
   })) as unknown as [Load, ...Load[]];
   const hasSlo = made.some(({ met }) => met !== undefined);
-  const play = ({ value = 0 }: Load) => {
+  const play = ({ options: { arrivals } }: Load) => {
+    const value = arrivals.type === 'open' ? arrivals.ratePerSecond : 0;
     const one = { ...made[value - 1]!, met: hasSlo ? (made[value - 1]!.met ?? true) : undefined };
     return one.seconds.length === 0
       ? Promise.reject(new ConfigError([{ path: '', message: 'the target has gone' }]))
-      : Promise.resolve({ ...documentOf(one), settings: { rate_per_second: value, speed: 2 } });
+      : Promise.resolve({ ...documentOf(one), settings: { rate_per_second: value, speed: 2, margin: 0.02 } });
   };
   const swept = await sweep(loads, play, new AbortController().signal).catch((error: unknown) => error);
   return { lines: out.text.split('\n'), errors: err.text, documents: swept as LoadDocument[] };
@@ -189,7 +190,7 @@ describe('a sweep of one target', () => {
     for (const { lines } of [gone, last])
       expect(lines.slice(3, 5)).toEqual(['At 2 a second: not known: http://127.0.0.1:8000 went away.', 'Bring it back and run again.']); // prettier-ignore
     const none = await printed({ seconds: [2], complete: false });
-    expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'Warning: Slow: by 1 ms.', 'All figures: --json.', '']); // prettier-ignore
+    expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'http://127.0.0.1:8000', '', 'Warning: Slow: by 1 ms.', '', 'All figures: --json.', '']); // prettier-ignore
     expect(gone.documents).toEqual(new Error('http://127.0.0.1:8000 went away at 2 a second'));
     expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
   });

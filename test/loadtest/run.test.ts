@@ -152,6 +152,7 @@ it('two targets that are one server, or have an engine in common, are refused', 
     [gateway.url, one.url],
   ])
     await expect(run(...targets)).rejects.toThrow(`both targets use ${one.url} and would compete for it: run them one`); // prettier-ignore
+  expect(one.stats().requests).toBe(0);
   expect((await run(gateway.url, apart.url)).programs).toHaveLength(2);
 });
 

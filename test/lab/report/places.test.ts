@@ -54,6 +54,13 @@ it('names the highest price of each measure with its load, and a gain that is of
   expect(among(true)).toMatch(/ The gain under y is certain only with seeds that overload a\. /);
 });
 
+it('lists where nobody can tell in a phrase', () => {
+  const at = (place: string, mean: ReturnType<typeof ratio>) => placeVerdict(place, [tried('a', 1), { ...tried('b', 0.5), times: { ...times(0.5, 1), programs: { ...times(0.5, 1).programs, mean } } }], TERMS); // prettier-ignore
+  const unsure = { ...ratio(0.9), low: 0.5, high: 1.5 };
+  const all = [at('At 1 a second', unsure), at('At 2 a second', unsure), at('At 3 a second', ratio(1))];
+  expect(breakEvenOf(all, nameOf, 3).sentence).toMatch(/^These runs cannot tell whether b is better than a at 1 and 2 a second\./); // prettier-ignore
+});
+
 it('names a certain price before a larger one that may be chance', () => {
   const at = (place: string, p99: object) => placeVerdict(place, [tried('a', 1), { ...tried('b', 0.5), times: { ...times(0.5, 1), firstToken: { p50: ratio(1), p99: p99 as ReturnType<typeof ratio> } } }], TERMS); // prettier-ignore
   const all = [at('At 1 a second', { ratio: 1.64, low: 0.51, high: 5.24, pairs: 8 }), at('At 2 a second', ratio(1.29))];

@@ -1,0 +1,109 @@
+import { hasFewWaits } from '../../lab/index.js';
+import type { PolicyName } from '../../src/index.js';
+import { number } from '../../text/index.js';
+import { RUNS } from '../load.js';
+import type { Summarized } from './document.js';
+import { isLossy } from './pairs.js';
+import { isSlowed, keepsUp, leftText, programsToTell, type TargetReport } from './target.js';
+
+type Targets = readonly TargetReport[];
+
+/** As many runs as there were, and enough to compare two targets. */
+export const runsOf = (targets: Targets): number => Math.max(targets.length > 1 ? RUNS : 1, ...targets.map(({ by_run }) => by_run.length)); // prettier-ignore
+export const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
+
+type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds'>;
+
+/** Asks for these loads again. @param programs of each run; absent: as many as there were @param rates absent: as they were */
+function againText(documents: readonly Timed[], runs: number, programs?: number, rates?: string): string {
+  const of = (name: string) => documents.flatMap(({ settings: { [name]: value } }) => (typeof value === 'number' ? [value] : [])).join(','); // prettier-ignore
+  const [rate, counts, cut] = [rates ?? of('rate_per_second'), of('concurrency'), of('duration_seconds')];
+  const flags = [
+    ...(rate === '' ? [] : [` --rate ${rate}`]),
+    ...(counts === '' ? [] : [` --concurrency ${counts}`]),
+    ...(programs === undefined ? [] : [` --programs ${programs}`]),
+    repeatText(runs),
+    ...(programs === undefined || cut === '' ? [] : [', and no --duration']),
+  ];
+  return `run again with${flags.join('')}: ${timeText(documents, runs, programs)}.`;
+}
+
+const mostRuns = (documents: readonly Timed[]): number => Math.max(...documents.map(({ targets }) => runsOf(targets)));
+
+/** Asks for the programs that would tell whether these rates can be sustained, and says how long that takes. */
+export function tooFewText(documents: readonly Timed[]): string {
+  const rates = documents.map((document) => String(rateOf(document)));
+  const programs = Math.max(...documents.map(({ targets }) => programsToTell(targets)));
+  const named = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(rates);
+  return `Too few programs to tell whether ${named} a second can be sustained: ${againText(documents, mostRuns(documents), programs, rates.join(','))}`; // prettier-ignore
+}
+
+/** Programs for each one at a time below which many fill or empty the engines, and from which on hardly any do. */
+const FEW = 10;
+const STEADY = 25;
+
+/** Asks for longer runs of programs at a time, if these are short. */
+export function shortText(documents: readonly Timed[]): string[] {
+  const countOf = ({ settings }: Timed) => Number(settings['concurrency']);
+  const short = documents.filter((each) => countOf(each) > 0 && !each.targets.some((target) => isLossy(target) || target.programs >= FEW * target.by_run.length * countOf(each))); // prettier-ignore
+  const programs = STEADY * Math.max(...short.map(countOf));
+  return short.length === 0 ? [] : [`Many of so few programs fill or empty the engines: ${againText(short, mostRuns(short), programs)}`]; // prettier-ignore
+}
+
+/** Asks for the runs that would tell where two targets seem to differ. */
+export function tooFewRunsText(documents: readonly (Timed & Pick<Summarized, 'ab'>)[]): string {
+  const runs = Math.max(...documents.map(({ ab }) => ab?.runs_to_tell ?? 1));
+  const had = Math.max(...documents.map(({ ab }) => ab?.runs ?? 1));
+  return `${had > 1 ? 'Too few runs to' : 'One run cannot'} tell which is better: ${againText(documents, runs)}`;
+}
+
+/** Programs a second, as given, or as a recording has them. */
+function rateOf({ settings, targets: [target] }: Pick<Timed, 'settings' | 'targets'>): number | undefined {
+  const { rate_per_second: rate, arrivals } = settings;
+  if (arrivals !== 'trace' || !target?.arrivals_seconds) return Number(rate) || undefined;
+  return Number((target.programs / target.by_run.length / target.arrivals_seconds).toPrecision(2));
+}
+
+/** How long these loads would take, by the time that they took. @param programs of each run; absent: as many as there were */
+function timeText(documents: readonly Timed[], runs: number, programs?: number): string {
+  const seconds = documents.map(({ targets, elapsed_seconds }) => {
+    const { programs: had = 1, by_run = [] } = targets[0] ?? {};
+    return (elapsed_seconds * runs * (programs ?? had / by_run.length)) / Math.max(1, had);
+  });
+  return `about ${Math.ceil(seconds.reduce((sum, each) => sum + each, 0) / 60)} min`;
+}
+
+const PASS_THROUGH: PolicyName = 'pass-through';
+
+export const BRING_BACK = 'Bring it back and run again.';
+
+/** Questions that the load leaves open, and the load that would answer them. */
+export function adviceOf(document: Summarized): string[] {
+  const { targets, settings, complete, ab } = document;
+  const rate = rateOf(document);
+  // Whatever else there is to say is of a target that is not whole.
+  if (targets.some((target) => leftText(target) !== undefined)) return [BRING_BACK];
+  const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && programsToTell([target]) > 0); // prettier-ignore
+  if (rate !== undefined && complete && isShort) return [tooFewText([document])];
+  const lines = targets.flatMap((target) => {
+    const { name, queue_grew, programs_per_second: ended } = target;
+    if (rate === undefined) return [];
+    if (complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} a second.`]; // prettier-ignore
+    if (queue_grew !== true) return [];
+    // Where one of two keeps up, this is an answer.
+    const next = targets.some(keepsUp) ? '' : `; try --rate below ${number(ended)}`;
+    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs${next}.`]; // prettier-ignore
+  });
+  // At a pass-through, no call ever waits, whatever the load.
+  const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
+  const short = complete ? shortText([document]) : [];
+  if (queues.length > 0 && queues.every(hasFewWaits)) {
+    const more = rate === undefined ? `--concurrency above ${String(settings['concurrency'])}` : `--rate above ${number(rate)}`; // prettier-ignore
+    const found = queues.every(({ max }) => max === 0)
+      ? 'No call waited at the gateway, so its policy changed nothing'
+      : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';
+    lines.push(`${found}: try ${more}.`);
+  } else if (short.length > 0) lines.push(...short);
+  else if (complete && typeof ab?.runs_to_tell === 'number' && !targets.every(({ queue_grew }) => queue_grew === true)) lines.push(tooFewRunsText([document])); // prettier-ignore
+  return lines;
+}
