@@ -1,5 +1,5 @@
 import { type Grid, gridLines, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
-import { ratio } from '../../text/index.js';
+import { counted, ratio } from '../../text/index.js';
 import { orderComparisonsOf } from './comparison.js';
 import { choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
 import { verdictAmong } from './verdicts.js';
@@ -10,18 +10,21 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
   const runs = ended.filter(({ complete }) => complete);
   // The worth of the order alone.
   const orders = isSweep(plan) ? [] : orderComparisonsOf(plan).flatMap(({ first, other }) => rowsOf(plan, runs, [first, other], ' to fcfs-window')); // prettier-ignore
-  const all = [...groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group)), ...orders];
-  if (all.length === 0) return [];
+  const every = [...groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group)), ...orders];
+  if (every.length === 0) return [];
+  const known = every.filter(({ times }) => times !== undefined);
+  const all = known.length === 0 ? every : known;
   const [corner = '', ...labels] = labelsOf(plan, all.map(({ variant }) => variant)); // prettier-ignore
   const rows = all.map((row, at) => ({ ...row, label: `${labels[at] ?? ''}${row.suffix}` }));
   const has = (mark: RegExp) => rows.some(({ outcome }) => mark.test(outcome));
   return [
     `Times divided by those ${choicesOf(plan) > 1 ? `of ${settingOf(plan, 0)}` : nameOf(plan, plan.variants[0] as Variant)}: below 1 is faster.`, // prettier-ignore
-    ...gridLines(ratioGrid(corner, rows, plan.margin), width),
+    ...gridLines(ratioGrid(corner, rows, plan.margin, isSweep(plan)), width),
+    ...(all.length < every.length ? [`Left out: ${counted(every.length - all.length, 'row')} without ratios, as both settings are overloaded or most programs fail.`] : []), // prettier-ignore
     ...(has(/\*/)
       ? ['* It grows with the number of programs, as one of both is overloaded, in some seeds at least.']
       : []),
-    ...(has(/^in /) ? ['Rows in some seeds are of those that overload neither.'] : []),
+    ...(has(/seeds\)$/) ? ['Rows of some seeds are of those that overload neither.'] : []),
   ];
 }
 
@@ -30,19 +33,19 @@ const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[]
   verdictAmong(plan, runs, group).rows.flatMap(({ at, ...row }) => {
     const own = { ...row, variant: group[at] ?? 0, suffix };
     const { calm } = row.times ?? {};
-    return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `in ${calm.of}`, times: calm, price: [] }])];
+    return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `(${calm.of})`, times: calm, price: [] }])];
   });
 
 type Labelled = Omit<PlaceRow, 'at'> & { readonly label: string };
 
-/** Ratios, with the intervals of those that differ by more than the margin. */
-function ratioGrid(corner: string, rows: readonly Labelled[], margin: number): Grid {
+/** Ratios, with the intervals of those that differ by more than the margin; in a sweep, those that gains and prices are mostly of. */
+function ratioGrid(corner: string, rows: readonly Labelled[], margin: number, isMany: boolean): Grid {
   const cell = (value: Ratio) => (verdictOf(value, margin) === 'same' ? ratio(value.ratio) : ratioText(value));
   const tailOf = (of: (times: Times) => number) => tailName(Math.min(...rows.flatMap(({ times }) => (times ? [of(times)] : [])))); // prettier-ignore
   const cellsOf = (times: Times | undefined) =>
     times === undefined
-      ? ['-', '-', '-', '-']
-      : [times.programs.mean, times.programs.p99, times.firstToken.p50, times.firstToken.p99].map(cell);
+      ? Array<string>(isMany ? 3 : 4).fill('-')
+      : [times.programs.mean, times.programs.p99, ...(isMany ? [] : [times.firstToken.p50]), times.firstToken.p99].map(cell); // prettier-ignore
   const payerOf = ({ price }: Labelled) => price.flatMap(({ kind, factor }) => (kind === undefined ? [] : [`${kind} ${ratio(factor)}`])); // prettier-ignore
   const isPaid = rows.some((row) => payerOf(row).length > 0);
   return {
@@ -50,7 +53,7 @@ function ratioGrid(corner: string, rows: readonly Labelled[], margin: number): G
     groups: [
       { heading: '', columns: ['verdict'] },
       { heading: 'program', columns: ['mean', tailOf(({ counts }) => counts.programs)] },
-      { heading: 'call to first token', columns: ['p50', tailOf(({ counts }) => counts.calls)] },
+      { heading: 'call to first token', columns: [...(isMany ? [] : ['p50']), tailOf(({ counts }) => counts.calls)] },
       ...(isPaid ? [{ heading: 'who pays most', columns: ['p99'] }] : []),
     ],
     rows: rows.map((row) => [row.label, row.outcome, ...cellsOf(row.times), ...(isPaid ? [payerOf(row).join()] : [])]),

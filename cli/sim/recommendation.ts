@@ -107,14 +107,13 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
   const isShort = verdicts.some((each) => each.isShort);
-  const most = plan.slos.length === 0 ? 'most seeds sustain' : `meets ${objectivesOf(plan)} in most seeds`;
   if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : plan.slos.length === 0 ? 'No setting sustains any of these.' : undefined }; // prettier-ignore
   return breakEvenOf(
     served,
     name,
     loads > 1 ? loads : undefined,
     preferredOf(plan, runs, served),
-    plan.isExact ? undefined : most,
+    plan.slos.length === 0 ? undefined : 'meets the objective',
     verdicts.length,
   );
 }

@@ -1,6 +1,6 @@
 import { isMany, meanOf, namesOf } from '../../lab/index.js';
 import { resultOf } from '../../loadtest/report/index.js';
-import { integer, number } from '../../text/index.js';
+import { number } from '../../text/index.js';
 import { valuesText } from './axes.js';
 import { again, auto, ENDED, loadsOf } from './loads.js';
 import { loadOf, programsToTell } from './overload.js';
@@ -28,7 +28,8 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     // It may do, as it is met, though not for certain.
     const isUnknown = loads[end]?.isMet === true;
     const share = `${last?.kept} of ${last?.seeds}`;
-    const some = last === undefined || last.kept === last.seeds ? '' : ` (${at} ${last.value} in ${share})`;
+    const some =
+      last === undefined || last.kept === last.seeds ? '' : ` (${end === -1 ? `${at} ${last.value} in ` : ''}${share})`;
     const upTo = isOfEngines ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last?.value} ${unit}`; // prettier-ignore
     const reach = end === 0 ? (isUnknown ? 'unknown, with so few programs' : 'none of these') : `${end === -1 ? (isOfEngines && values.length === 1 ? valuesText({ engines: values[0] ?? 1 }) : 'all of these') : upTo}${some}`; // prettier-ignore
     const text = isOne ? share : reach;
@@ -39,7 +40,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const objectives = objectivesOf(plan);
   const what = objectives === '' ? 'Sustained' : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
-  return [`${what}${most}, with ${integer(plan.programs)} programs: ${texts.join('; ')}.${nearestOf(plan, runs)}`];
+  return [`${what}${most}: ${texts.join('; ')}.${nearestOf(plan, runs)}`];
 }
 
 /** Where nothing meets the objectives: what comes nearest of all that is not overloaded. A sentence. */

@@ -80,7 +80,6 @@ function notesOf({ seeds, isExact }: Plan, { ratios }: SimDocument, runs: readon
 type Group = Columns<RunReport>;
 
 const PROGRAMS: Column<RunReport> = { heading: 'programs/s', of: (run) => run.programs_per_second };
-const BUSY: Column<RunReport> = { heading: 'busy', of: (run) => run.engine_busy, show: percent };
 
 /** The table's columns. @param isSweep whether the settings are many, and only the main figures are shown */
 const groupsOf = (runs: readonly RunReport[], isSweep: boolean): readonly Group[] => [
@@ -90,7 +89,7 @@ const groupsOf = (runs: readonly RunReport[], isSweep: boolean): readonly Group[
     heading: '',
     columns: [
       ...(isSweep
-        ? [PROGRAMS, BUSY]
+        ? [PROGRAMS]
         : [{ heading: 'ms/token', of: (run: RunReport) => scaled(run.seconds_per_token.mean, 1000) }]),
       { heading: 'cached', of: (run) => run.prefix_hit_rate, show: percent },
       { heading: 'failed', of: (run) => run.failed },
@@ -122,7 +121,7 @@ const rest = (runs: readonly RunReport[]): readonly Group[] => [
   {
     heading: 'engines',
     columns: [
-      BUSY,
+      { heading: 'busy', of: (run) => run.engine_busy, show: percent },
       { heading: 'KV used', of: (run) => run.kv_use, show: percent },
       { heading: 'preempted', of: (run) => run.preemptions, show: integer },
     ],

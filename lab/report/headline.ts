@@ -19,9 +19,12 @@ export interface Times {
   readonly calm?: Omit<Times, 'calm'> | undefined;
 }
 
+/** Times that may be worse, in the order of sentences: the mean program, its other times, first tokens, one kind of program. */
+export const MEASURES = ['mean', 'program', 'first token', 'kind'] as const;
+
 /** A time that is worse, and by how many times. */
 export interface Cost {
-  readonly measure: string;
+  readonly measure: (typeof MEASURES)[number];
   /** Of one kind of program. */
   readonly kind?: string;
   readonly factor: number;
@@ -95,12 +98,13 @@ export const tailName = (count: number): string => (count < TAIL_MIN ? 'slowest'
 const tailOf = ({ programs: { p99 }, counts }: Times): string[] =>
   p99.ratio === null ? [] : [`${tailName(counts.programs)} ${ratio(p99.ratio)}`];
 
-/** The times of programs other than their mean that are certainly worse; where it is, too, those that are much worse. */
+/** The times of programs other than their mean that are certainly worse, the worst first; where it is, too, those that are much worse. */
 function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times, margin: number): string[] {
   const least = verdictOf(mean, margin) === 'later' ? FACTOR_MIN * (mean.ratio ?? 1) : 0;
   const tail = verdictOf(p99, margin) === 'later' ? { [tailName(counts.programs)]: p99 } : { p95 };
   const all = Object.entries({ p50, ...tail, ...(perToken && { 'ms/token': perToken }) });
-  return all.flatMap(([name, value]) => (verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least ? [`${name} ${outcomeOf(value, margin)}`] : [])); // prettier-ignore
+  const later = all.filter(([, value]) => verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least);
+  return later.sort(([, a], [, b]) => (b.ratio ?? 0) - (a.ratio ?? 0)).map(([name, value]) => `${name} ${outcomeOf(value, margin)}`); // prettier-ignore
 }
 
 /** Program times in the repetitions that both sustain. */
@@ -109,20 +113,23 @@ const calmText = ({ calm, of }: Times): string => (calm === undefined ? inCalm({
 export const inCalm = ({ of }: Pick<Times, 'of'>): string =>
   of === undefined ? '' : ` in the ${of} that both sustain`;
 
-/** The times that are worse, in the words of the headline; a much later p99 of first tokens even if by chance. */
+/** The times that are worse, in the words of the headline: of each measure the worst; a much later p99 of first tokens even if by chance. */
 export function worseOf(times: Times, margin: number): Cost[] {
-  const programs = slowerOf(times, margin);
+  const [program] = slowerOf(times, margin);
   const isLater = (value: Ratio) => verdictOf(value, margin) === 'later';
   // Over all repetitions, if nothing is certain over those that both sustain.
   const { calm = times } = times;
   const own = [calm, times].find(({ firstToken: { p50, p99 } }) => [p50, p99].some(isLater)) ?? calm;
   const { p50, p99 } = own.firstToken;
-  const isTold = (value: Ratio) => isLater(value) || (value === p99 && verdictOf(p99, margin) === 'unsure' && (p99.ratio ?? 0) > FACTOR_MIN); // prettier-ignore
-  const first = firstTokenText({ ...own, calm: undefined }, margin, { isTold });
+  const factor = (value: Ratio) => (isLater(value) ? (value.ratio ?? 0) : 0);
+  const [first = p99] = [p99, p50].sort((a, b) => factor(b) - factor(a));
+  // A certain price is the higher one.
+  const isTold = isLater(first) || (verdictOf(p99, margin) === 'unsure' && (p99.ratio ?? 0) > FACTOR_MIN);
+  const words = (value: Ratio) => isLater(value) ? outcomeOf(value, margin) : `perhaps ${slowerText(value.ratio ?? 1)}`; // prettier-ignore
+  const text = firstTokenText({ ...own, of: undefined, calm: undefined }, margin, { isTold: (value) => isTold && value === first, words }); // prettier-ignore
   return [
-    ...(programs.length > 0 ? [{ measure: 'program', factor: times.programs.p99.ratio ?? 0, text: `program ${programs.join(', ')}` }] : []), // prettier-ignore
-    // A certain price is the higher one.
-    ...(first === '' ? [] : [{ measure: 'first token', factor: Math.max(...[p50, p99].map((each) => (isLater(each) ? (each.ratio ?? 0) : 0))), text: first }]), // prettier-ignore
+    ...(program === undefined ? [] : [{ measure: 'program' as const, factor: times.programs.p99.ratio ?? 0, text: `program ${program}` }]), // prettier-ignore
+    ...(text === '' ? [] : [{ measure: 'first token' as const, factor: factor(first), text }]),
   ];
 }
 
@@ -152,15 +159,18 @@ export function outcomeOf(value: Ratio, margin: number): string {
   if (value.ratio === null || verdict === undefined) return 'unknown';
   switch (verdict) {
     case 'sooner':
-      return `${value.ratio > 1 / FACTOR_MIN ? share(1 - value.ratio) : factor(1 / value.ratio)} faster`;
+      return fasterText(value.ratio);
     case 'later':
-      return `${value.ratio < FACTOR_MIN ? share(value.ratio - 1) : factor(value.ratio)} slower`;
+      return slowerText(value.ratio);
     case 'same':
       return 'the same';
     case 'unsure':
       return `no certain difference (${ratio(value.ratio)}${intervalOf(value)})`;
   }
 }
+
+export const fasterText = (ratioOfTimes: number): string => `${ratioOfTimes > 1 / FACTOR_MIN ? share(1 - ratioOfTimes) : factor(1 / ratioOfTimes)} faster`; // prettier-ignore
+const slowerText = (ratioOfTimes: number): string => `${ratioOfTimes < FACTOR_MIN ? share(ratioOfTimes - 1) : factor(ratioOfTimes)} slower`; // prettier-ignore
 
 /** Smaller changes read better as percentages: of the time before. */
 export const FACTOR_MIN = 1.5;

@@ -1,6 +1,5 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
-import { ratioText } from './grid.js';
 import { type Cost, firstTokenText, inCalm, isMuchSooner, outcomeOf, textsOf, type Times, worseOf } from './headline.js'; // prettier-ignore
 
 /** A setting or target that was tried in one place, such as at one rate. */
@@ -100,7 +99,7 @@ function wordsOf({ isOverloaded, verdict, ratio, times }: Against, first: Tried 
   const is = isOverloaded ? ['overloaded'] : [];
   const words = changeWords(ratio, terms.margin, terms.isExact ? undefined : terms.repeated);
   const text = verdict === 'sooner' || verdict === 'later' ? [...is, `${words}${star}`].join(', ') : (is[0] ?? words);
-  return times.of === undefined ? text : `in ${times.of}: ${text}`;
+  return times.of === undefined ? text : `${text} (${times.of})`;
 }
 
 /** `2.1x faster`, `no difference`, `about 12 seeds would tell`. @param repeated of what a ratio without an interval is one; undefined: it is sure */
@@ -131,8 +130,8 @@ function gainOf([slight]: readonly Against[], open: readonly Against[], margin: 
 function lossesOf(compared: readonly Against[], margin: number) {
   const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded, times }) => {
     if (verdict !== 'later' && !(isOverloaded && verdict === 'unsure')) return [];
-    const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : '';
-    return [{ at, name, text: `${isOverloaded ? ', overloaded' : ''}${slower}: ${ratioText(ratio)}${inCalm(times)}`, factor: ratio.ratio ?? 1 }]; // prettier-ignore
+    const texts = [...(isOverloaded ? ['overloaded'] : []), ...(verdict === 'later' ? [`programs ${outcomeOf(ratio, margin)}`] : [])]; // prettier-ignore
+    return [{ at, name, text: texts.join(', ') + inCalm(times), factor: ratio.ratio ?? 1 }];
   });
   return losses.sort((a, b) => b.factor - a.factor);
 }
@@ -161,7 +160,7 @@ const PAYS = 1.1;
 function priceOf({ p99s, times }: Tried, margin: number): Cost[] {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
     const factor = before === null || after === null ? 0 : after / before;
-    return factor <= PAYS ? [] : [{ measure: 'kind', kind, factor, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
+    return factor <= PAYS ? [] : [{ measure: 'kind' as const, kind, factor, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
   return [...worseOf(times, margin), ...(most === undefined ? [] : [most])];

@@ -242,11 +242,11 @@ describe('a sweep of two targets', () => {
   it('says how long it takes if that is long, and which loads to try where nothing is better', async () => {
     const same = { seconds: [2, 2] };
     expect((await printed(same, same)).lines).toContain(
-      'Keep A: nothing is significantly better. Most is lost at 1 a second: first token slowest 3.0x slower (1 -> 3 s). Try --rate 2..8 --repeat 3.',
+      'Keep A: nothing is significantly better. Most is lost: first token slowest 3.0x slower (1 -> 3 s) at 1 a second. Try --rate 2..8 --repeat 3.',
     );
     expect((await printed(same, same)).errors).toBe('These 2 loads take about 3 min.\n');
     expect((await printed({ seconds: [2] }, { seconds: [2] })).errors).toBe('');
-    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Most is lost at 1 a second: first token slowest 3.0x slower (1 -> 3 s). Try --rate 1..2 --repeat 3.'); // prettier-ignore
+    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Most is lost: first token slowest 3.0x slower (1 -> 3 s). Try --rate 1..2 --repeat 3.'); // prettier-ignore
   });
 
   it('asks for further runs where one cannot tell, and for lower loads where neither keeps up', async () => {
@@ -284,7 +284,7 @@ describe('a sweep of two targets', () => {
 
   it('says where the second loses most, where it is nowhere faster', async () => {
     const { lines } = await printed({ seconds: [2, 2.5] }, { seconds: [8, 12] });
-    expect(lines).toContain('Keep A: nothing is significantly better. Most is lost at 2 a second: B, programs 1.5x slower: 1.50 (1.50–1.50); at 1 a second: first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s).'); // prettier-ignore
+    expect(lines).toContain('Keep A: nothing is significantly better. Most is lost: programs 1.5x slower at 2 a second; first token slowest 3.0x slower (1 -> 3 s) at 1 a second.'); // prettier-ignore
   });
 
   it('names no loss at a load that is too much for one', async () => {
@@ -304,7 +304,7 @@ describe('a sweep of two targets', () => {
       'At 3 a second, where A is overloaded, B: programs 4.0x faster than A (0.25, 0.25–0.25); first token p50 4.0x faster, slowest 3.0x slower (1 -> 3 s).',
       // As a single load does, but nothing is concluded from it.
       'At 4 a second, where both are overloaded, B: programs 3.0x faster than A (0.33, 0.33–0.33); first token p50 3.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'B pays from 2 to 3 a second, the highest of these loads that it sustains. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s. Most is lost at 1 a second: B, programs 25 % slower: 1.25 (1.25–1.25); first token p50 25 % slower, slowest 3.0x slower (1 -> 3 s).',
+      'B pays from 2 to 3 a second, the most that is sustained: programs up to 4.0x faster. Price: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s at 2 a second. Elsewhere: programs 25 % slower; first token slowest 3.0x slower (1 -> 3 s) at 1 a second.',
     ]);
   });
 });

@@ -16,13 +16,13 @@ it('has a row for each setting and load, one of the seeds that both sustain, and
   expect(ratioLines(plan, runs, 140)).toEqual([
     'Times divided by those of pass-through: below 1 is faster.',
     expect.stringMatching(/^ +program +call to first token +who pays most$/),
-    expect.stringMatching(/^rate {2}policy +verdict +mean +p99 +p50 +p99 +p99$/),
-    expect.stringMatching(/^0\.1 {3}plas +no difference( +1\.00){4}$/),
+    expect.stringMatching(/^rate {2}policy +verdict +mean +p99 +p99 +p99$/),
+    expect.stringMatching(/^0\.1 {3}plas +no difference( +1\.00){3}$/),
     expect.stringMatching(/^0\.2 {3}plas +5\.0x faster\* +0\.20 \(.*\) .* rag 2\.50$/),
-    expect.stringMatching(/^0\.2 {3}plas +in 5 of 8 seeds +0\.50 \(0\.50–0\.50\) /),
-    expect.stringMatching(/^0\.4 {3}plas +both overloaded( +-){4}$/),
+    expect.stringMatching(/^0\.2 {3}plas +\(5 of 8 seeds\) +0\.50 \(0\.50–0\.50\) /),
+    'Left out: 1 row without ratios, as both settings are overloaded or most programs fail.',
     '* It grows with the number of programs, as one of both is overloaded, in some seeds at least.',
-    'Rows in some seeds are of those that overload neither.',
+    'Rows of some seeds are of those that overload neither.',
   ]);
 });
 
@@ -36,7 +36,7 @@ it('compares plas with fcfs-window too, at one load, and circumstances with the 
     ...['fcfs-window', 'plas', 'plas to fcfs-window'].map((name) => `${name}  no difference  1.00  1.00  1.00  1.00`),
   ]);
   const { plan, runs } = madeUp({ policy: ['pass-through', 'plas'] }, { seeds: [1] }, (_, seed) => ({ program_seconds: { ...spread(10, 300), p50: seed } })); // prettier-ignore
-  expect(ratioLines(plan, runs, 120).join('\n')).not.toContain('Rows in some seeds');
+  expect(ratioLines(plan, runs, 120).join('\n')).not.toContain('Rows of some seeds');
   expect(told({ conditions: ['none', 'production'] })[0]).toBe('Times divided by those without failures: below 1 is faster.'); // prettier-ignore
   expect(told({ rate: [1, 2] })).toEqual([]);
   // Of a few that fail more, the times are told.
@@ -53,7 +53,7 @@ it('tells in a sweep how much is served, and the kinds of programs at the highes
     return text.slice(text.indexOf('x: ')).split(/\n\n/);
   };
   const [, all, paying, notes] = tableOf(5);
-  expect(all).toMatch(/ programs\/s +busy +cached +failed\n0\.1 .* 0\.3 +50\.0 % /);
+  expect(all).toMatch(/ programs\/s +cached +failed\n0\.1 .* 0\.3 /);
   expect(paying).toMatch(/^ +coder +rag\nrate {2}policy .*\n0\.2 {3}pass-through .* 10 +1\n0\.2 {3}plas .* 25 +1$/);
   expect(notes).toContain('--json');
   // Where none pays, none is told.

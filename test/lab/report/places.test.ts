@@ -47,11 +47,11 @@ it('names the highest price of each measure with its load, and a gain that is of
     return placeVerdict(place, [tried('a', 1), { ...tried('b', 0.5), times: { ...own, calm } }], TERMS);
   };
   const said = (isSooner: boolean) => breakEvenOf([at('At 1 a second', 6, 2, isSooner), at('At 2 a second', 4, 5)], nameOf, 2).sentence; // prettier-ignore
-  expect(said(true)).toBe('b pays at all of these loads. Its price is highest at 2 a second: program p99 5.0x slower; at 1 a second: first token p99 6.0x slower (1 -> 6 s) in the 3 of 8 seeds that both sustain.'); // prettier-ignore
-  expect(said(false)).toMatch(/^b pays at all of these loads\. The gain at 1 a second is certain only with seeds that overload a\. Its/); // prettier-ignore
+  expect(said(true)).toBe('b pays at all of these loads: programs up to 2.0x faster. Price: program p99 5.0x slower at 2 a second; first token p99 6.0x slower (1 -> 6 s) at 1 a second.'); // prettier-ignore
+  expect(said(false)).toMatch(/^b pays at all of these loads: programs up to 2\.0x faster, at 1 a second for certain only with seeds that overload a\. Price: /); // prettier-ignore
   const among = (isSooner: boolean) => breakEvenOf([at('Under x', 6, 2, isSooner), at('Under y', 4, 5, false)], nameOf).sentence; // prettier-ignore
-  expect(among(false)).toMatch(/^b is better than a in each of these 2: under x; under y\. The gain is certain only with seeds that overload a\. /); // prettier-ignore
-  expect(among(true)).toMatch(/ The gain under y is certain only with seeds that overload a\. /);
+  expect(among(false)).toMatch(/^b is better than a under x and under y: programs up to 2\.0x faster, for certain only with seeds that overload a\. /); // prettier-ignore
+  expect(among(true)).toMatch(/, under y for certain only with seeds that overload a\. /);
 });
 
 it('lists where nobody can tell in a phrase', () => {
@@ -64,7 +64,7 @@ it('lists where nobody can tell in a phrase', () => {
 it('names a certain price before a larger one that may be chance', () => {
   const at = (place: string, p99: object) => placeVerdict(place, [tried('a', 1), { ...tried('b', 0.5), times: { ...times(0.5, 1), firstToken: { p50: ratio(1), p99: p99 as ReturnType<typeof ratio> } } }], TERMS); // prettier-ignore
   const all = [at('At 1 a second', { ratio: 1.64, low: 0.51, high: 5.24, pairs: 8 }), at('At 2 a second', ratio(1.29))];
-  expect(breakEvenOf(all, nameOf, 2).sentence).toContain('Its price is highest at 2 a second: first token p99 29 % slower'); // prettier-ignore
+  expect(breakEvenOf(all, nameOf, 2).sentence).toContain('Price: first token p99 29 % slower (1 -> 1 s) at 2 a second.'); // prettier-ignore
 });
 
 it('takes no slight gain at a price, but a slight one without', () => {
