@@ -8,7 +8,7 @@ import {
   tooFewRunsText,
   tooFewText,
 } from '../../loadtest/report/index.js';
-import { isOpen, isSustained, type Played } from './verdict.js';
+import { isOpen, isOverloaded, isSustained, type Played } from './verdict.js';
 
 const NONE = 'none of these loads';
 
@@ -59,7 +59,7 @@ function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
 function counselOf(played: readonly Played[], signs: readonly (readonly (boolean | undefined)[])[]): string[] {
   const isOpenAt = (own: (typeof signs)[number], at: number) => own[at] === undefined && !own.slice(0, at).includes(false); // prettier-ignore
   const open = played.find((_, at) => signs.some((own) => isOpenAt(own, at)));
-  return open === undefined ? shortText(played.map(({ document }) => document)) : [tooFewText([open.document])];
+  return open === undefined ? shortText(played.map(({ document }) => document)) : [tooFewText(open.document)];
 }
 
 /** How far beyond the loads that were tried to look on. */
@@ -67,12 +67,19 @@ const BEYOND = 4;
 /** How far apart to look between those that were tried. */
 const FAR = 1.5;
 
+/** Times the programs that ended a second where too many came, above which nothing is sustained: those at its ends are among them. */
+const ENDED = 1.25;
+
 /** The loads between which to look on: around the first that is not sustained, or above all. */
 function nextOf(played: readonly Played[], from: number): string {
   const values = played.map(({ value }) => value);
   const at = from === -1 ? played.length : from;
-  const [low = 0, high = 0] = [(values[0] ?? 0) / BEYOND, ...values, BEYOND * (values.at(-1) ?? 0)].slice(at);
-  if (high <= FAR * low || played[at]?.document.targets.some(({ completed }) => completed === 0)) return '';
+  const document = played[at]?.document;
+  const isOver = document !== undefined && isOverloaded(document);
+  const ended = isOver ? Math.max(...document.targets.map((each) => each.programs_per_second ?? 0)) : Infinity;
+  const most = Math.min(values[at] ?? BEYOND * (values.at(-1) ?? 0), ENDED * ended);
+  const [low, high] = [values[at - 1] ?? most / BEYOND, most];
+  if (high <= FAR * low || document?.targets.some(({ completed }) => completed === 0)) return '';
   const repeat = repeatText(Math.max(...played.map(({ document: { targets } }) => runsOf(targets))));
   const isRate = played.every(({ document }) => isOpen(document));
   const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore

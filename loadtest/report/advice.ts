@@ -4,7 +4,7 @@ import { number } from '../../text/index.js';
 import { RUNS } from '../load.js';
 import type { Summarized } from './document.js';
 import { isLossy } from './pairs.js';
-import { isSlowed, keepsUp, leftText, programsToTell, type TargetReport } from './target.js';
+import { isSlowed, keepsUp, KEEPS_UP_PROGRAMS_MIN, leftText, programsToTell, type TargetReport } from './target.js';
 
 type Targets = readonly TargetReport[];
 
@@ -14,10 +14,10 @@ export const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${run
 
 type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds'>;
 
-/** Asks for these loads again. @param programs of each run; absent: as many as there were @param rates absent: as they were */
-function againText(documents: readonly Timed[], runs: number, programs?: number, rates?: string): string {
+/** Asks for these loads again. @param programs of each run; absent: as many as there were @param given another rate */
+function againText(documents: readonly Timed[], runs: number, programs?: number, given?: string): string {
   const of = (name: string) => documents.flatMap(({ settings: { [name]: value } }) => (typeof value === 'number' ? [value] : [])).join(','); // prettier-ignore
-  const [rate, counts, cut] = [rates ?? of('rate_per_second'), of('concurrency'), of('duration_seconds')];
+  const [rate, counts, cut] = [given ?? of('rate_per_second'), of('concurrency'), of('duration_seconds')];
   const flags = [
     ...(rate === '' ? [] : [` --rate ${rate}`]),
     ...(counts === '' ? [] : [` --concurrency ${counts}`]),
@@ -28,14 +28,17 @@ function againText(documents: readonly Timed[], runs: number, programs?: number,
   return `run again with${flags.join('')}: ${timeText(documents, runs, programs)}.`;
 }
 
-const mostRuns = (documents: readonly Timed[]): number => Math.max(...documents.map(({ targets }) => runsOf(targets)));
+/** Asks for the programs that would tell whether a rate can be sustained. */
+export function tooFewText(document: Timed): string {
+  const { targets, settings } = document;
+  return `Too few programs to tell whether ${String(settings['rate_per_second'])} a second can be sustained: ${againText([document], runsOf(targets), programsToTell(targets))}`; // prettier-ignore
+}
 
-/** Asks for the programs that would tell whether these rates can be sustained, and says how long that takes. */
-export function tooFewText(documents: readonly Timed[]): string {
-  const rates = documents.map((document) => String(rateOf(document)));
-  const programs = Math.max(...documents.map(({ targets }) => programsToTell(targets)));
-  const named = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(rates);
-  return `Too few programs to tell whether ${named} a second can be sustained: ${againText(documents, mostRuns(documents), programs, rates.join(','))}`; // prettier-ignore
+/** Asks for the same of a recording too short to tell, at the rate at which its programs ended. */
+function tooShortText(document: Timed): string {
+  const { targets } = document;
+  const ended = Math.min(...targets.map(({ programs_per_second: each }) => each ?? Infinity), rateOf(document) ?? Infinity); // prettier-ignore
+  return `Too few programs to tell which rate can be sustained: ${againText([document], runsOf(targets), KEEPS_UP_PROGRAMS_MIN, number(ended))}`; // prettier-ignore
 }
 
 /** Programs for each one at a time below which many fill or empty the engines, and from which on hardly any do. */
@@ -47,7 +50,7 @@ export function shortText(documents: readonly Timed[]): string[] {
   const countOf = ({ settings }: Timed) => Number(settings['concurrency']);
   const short = documents.filter((each) => countOf(each) > 0 && !each.targets.some((target) => isLossy(target) || target.programs >= FEW * target.by_run.length * countOf(each))); // prettier-ignore
   const programs = STEADY * Math.max(...short.map(countOf));
-  return short.length === 0 ? [] : [`Many of so few programs fill or empty the engines: ${againText(short, mostRuns(short), programs)}`]; // prettier-ignore
+  return short.length === 0 ? [] : [`Many of so few programs fill or empty the engines: ${againText(short, Math.max(...short.map(({ targets }) => runsOf(targets))), programs)}`]; // prettier-ignore
 }
 
 /** Asks for the runs that would tell where two targets seem to differ. */
@@ -84,7 +87,7 @@ export function adviceOf(document: Summarized): string[] {
   // Whatever else there is to say is of a target that is not whole.
   if (targets.some((target) => leftText(target) !== undefined)) return [BRING_BACK];
   const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && programsToTell([target]) > 0); // prettier-ignore
-  if (rate !== undefined && complete && isShort) return [tooFewText([document])];
+  if (rate !== undefined && complete && isShort) return [settings['arrivals'] === 'trace' ? tooShortText(document) : tooFewText(document)]; // prettier-ignore
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second: ended } = target;
     if (rate === undefined) return [];

@@ -169,7 +169,7 @@ describe('a sweep of one target', () => {
       'At 2 a second: overloaded, 1.5 a second ended.',
       'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed (http_503).',
       'At 4 a second: overloaded, as 2 a second is; 1.5 a second ended.',
-      'Sustained: up to 1 a second. Try --rate 1..2.',
+      'Sustained: up to 1 a second. Try --rate 1..1.9.',
     ]);
   });
 
@@ -246,7 +246,7 @@ describe('a sweep of two targets', () => {
     );
     expect((await printed(same, same)).errors).toBe('These 2 loads take about 3 min.\n');
     expect((await printed({ seconds: [2] }, { seconds: [2] })).errors).toBe('');
-    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Most is lost: first token slowest 3.0x slower (1 -> 3 s). Try --rate 1..2 --repeat 3.'); // prettier-ignore
+    expect((await printed(same, { ...same, grew: [true, true] })).lines).toContain('Keep A: nothing is significantly better at loads that can be sustained. Most is lost: first token slowest 3.0x slower (1 -> 3 s). Try --rate 1..1.9 --repeat 3.'); // prettier-ignore
   });
 
   it('asks for further runs where one cannot tell, and for lower loads where neither keeps up', async () => {

@@ -212,8 +212,8 @@ describe('advice on overload', () => {
     ],
     [
       { rate_per_second: null, arrivals: 'trace' },
-      { ...slowed, programs: 21, arrivals_seconds: 70 },
-      'Too few programs to tell whether 0.3 a second can be sustained: run again with --rate 0.3 --programs 80: about 4 min.',
+      { ...slowed, programs: 21, arrivals_seconds: 70, programs_per_second: 0.17 },
+      'Too few programs to tell which rate can be sustained: run again with --rate 0.17 --programs 80: about 4 min.',
     ],
     [
       { rate_per_second: 8 },
