@@ -24,7 +24,7 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
     ...(has(/\*/)
       ? ['* It grows with the number of programs, as one of both is overloaded, in some seeds at least.']
       : []),
-    ...(has(/seeds\)$/) ? ['Rows of some seeds are of those that overload neither.'] : []),
+    ...(has(/seeds\)$/) ? ['Seeds in brackets: the row is of those alone, which overload neither.'] : []),
   ];
 }
 

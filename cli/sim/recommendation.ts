@@ -2,7 +2,7 @@ import { breakEvenOf, namesOf, type Times, verdictOf } from '../../lab/index.js'
 import { isChoice, SEARCHED, type Values, valuesText } from './axes.js';
 import { compare, comparisonsOf, sentenceOf } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
-import { isLost, isUnloaded } from './overload.js';
+import { isLost, isUnloaded, loadOf } from './overload.js';
 import { axesOf, choicesOf, isAlone, isPossible, type Plan, settingOf } from './plan.js';
 import { isDefault } from './scheduling.js';
 import { enginesNext, enginesOf, objectivesOf, sustainedOf } from './sustained.js';
@@ -49,13 +49,13 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   };
   const outcomes = settings < 2 ? comparisonsOf(plan).map((pair) => sentenceOf(plan, runs, pair)) : [];
   if (isIdle) return told(0, plan.slos.length === 0 ? outcomes : [next]);
-  if (sames === ALL_SAME) return told(0, [], [higherOf(plan, verdicts)]);
+  if (sames === ALL_SAME) return told(0, [], [higherOf(plan, runs, verdicts)]);
   if (settings < 2) return told(0, outcomes, [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
     // Seeds or programs are wanted where no answer is certain.
     const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some((each) => each.isOpen)); // prettier-ignore
-    const answer = isOpen ? [next] : [sentence, next ?? higherOf(plan, verdicts)];
+    const answer = isOpen ? [next] : [sentence, next ?? higherOf(plan, runs, verdicts)];
     // Where engines are counted, that is the question.
     return enginesOf(plan).length > 1 ? told(choice, [], answer) : told(choice, answer);
   }
@@ -63,18 +63,19 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   if (choice === 0) {
     const { missed = [] } = verdicts[0] ?? {};
     const misses = missed.length === 0 ? [] : [`Keep ${settingOf(plan, 0)}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]; // prettier-ignore
-    return told(0, misses.length > 0 ? misses : [sentence, higherOf(plan, verdicts)]);
+    return told(0, misses.length > 0 ? misses : [sentence, higherOf(plan, runs, verdicts)]);
   }
   const who = verdicts[0]?.rows.find(({ at }) => at === choice)?.price.find(({ kind }) => kind !== undefined)?.text;
   return told(choice, [`Take ${sentenceOf(plan, runs, { first: 0, other: choice })}${who === undefined ? '' : ` ${who}.`}`, next]); // prettier-ignore
 }
 
-/** The option that may show a gain, if no load of these does, and each can be sustained: a sentence. */
-function higherOf(plan: Plan, verdicts: readonly SimVerdict[]): string | undefined {
+/** The option that may show a gain, if no load of these does, and none overloads a setting in any seed: a sentence. */
+function higherOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
   const { axis, values } = loadsOf(plan);
   const isRecorded = plan.isExact && isAlone(plan, axis);
   const isOpen = plan.searched === undefined && choicesOf(plan) > 1 && (values.length > 0 || isRecorded) && plan.variants.slice(1).some(isPossible); // prettier-ignore
-  return isOpen && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0) ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined; // prettier-ignore
+  const isCalm = plan.variants.every((_, at) => loadOf(plan, runs, at).overloaded.size === 0);
+  return isOpen && isCalm && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0) ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined; // prettier-ignore
 }
 
 const ALL_SAME = 'All settings gave the same results: what differs never came into play.';

@@ -22,7 +22,7 @@ it('has a row for each setting and load, one of the seeds that both sustain, and
     expect.stringMatching(/^0\.2 {3}plas +\(5 of 8 seeds\) +0\.50 \(0\.50–0\.50\) /),
     'Left out: 1 row without ratios, as both settings are overloaded or most programs fail.',
     '* It grows with the number of programs, as one of both is overloaded, in some seeds at least.',
-    'Rows of some seeds are of those that overload neither.',
+    'Seeds in brackets: the row is of those alone, which overload neither.',
   ]);
 });
 
@@ -36,7 +36,7 @@ it('compares plas with fcfs-window too, at one load, and circumstances with the 
     ...['fcfs-window', 'plas', 'plas to fcfs-window'].map((name) => `${name}  no difference  1.00  1.00  1.00  1.00`),
   ]);
   const { plan, runs } = madeUp({ policy: ['pass-through', 'plas'] }, { seeds: [1] }, (_, seed) => ({ program_seconds: { ...spread(10, 300), p50: seed } })); // prettier-ignore
-  expect(ratioLines(plan, runs, 120).join('\n')).not.toContain('Rows of some seeds');
+  expect(ratioLines(plan, runs, 120).join('\n')).not.toContain('Seeds in brackets');
   expect(told({ conditions: ['none', 'production'] })[0]).toBe('Times divided by those without failures: below 1 is faster.'); // prettier-ignore
   expect(told({ rate: [1, 2] })).toEqual([]);
   // Of a few that fail more, the times are told.

@@ -133,6 +133,8 @@ it('names what looks at higher loads where one shows no gain, and nothing where 
   const of = (at: number) => ({ program_seconds: spread(10 + (at % 2) / 100) });
   const told = (...concurrency: number[]) => linesOf({ ...given, concurrency }, {}, of)[1];
   expect([told(8), told(6, 8)]).toEqual(Array(2).fill('A higher load may show a gain: --concurrency auto --programs 400 looks for one.')); // prettier-ignore
+  // A higher one than a load that overloads a seed is none to be sustained.
+  expect(linesOf({ rate: [1], policy: BOTH }, {}, (at, seed) => ({ ...of(at), queue_grew: seed === 1 })).join()).not.toContain('A higher load'); // prettier-ignore
   const { plan, runs } = madeUp(given, {}, (at) => ({ ...of(at), failed: 2000 }));
   expect(recommend(plan, runs)).toBeUndefined();
 });
