@@ -121,8 +121,9 @@ function textOf(findings: readonly Finding[]): string {
     return length === 0 ? [] : [isNoun(level) ? counted(length, level) : `${length} ${level}`];
   });
   const lines = rows.map(({ level, subject, found, advice, excerpt = [] }, at) => {
-    // Several faults in a row with one remedy have it below the last.
-    const isShown = advice !== undefined && advice !== rows[at + 1]?.advice;
+    // Several in a row with one remedy have it below the last.
+    const next = rows[at + 1];
+    const isShown = advice !== undefined && !(advice === next?.advice && level === next.level);
     const [told, remedy] = [`${subject}: ${found}`, isShown ? `-> ${advice}` : ''].map((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS)) as [string[], string[]]; // prettier-ignore
     return level.padEnd(LEVEL_COLUMNS) + [...told, ...excerpt, ...remedy].join(`\n${indent}`);
   });

@@ -46,8 +46,6 @@ export function awayInWords(engines: readonly Engine[], ids: string): string {
 /** Share of an engine's attempts from which failures call for a look, and how many of them. */
 const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 
-/** Seconds to which `last_at` is told. */
-const LAST_AT_STEP = 5;
 /** Failures due among its answers since the last one, at its share of failures: without any, it is mended. */
 const FAILURES_DUE = 3;
 
@@ -56,7 +54,7 @@ export function failsNow({ failures, outages }: Engine): boolean {
   if (!failures) return false;
   const outage = outages.at(-1);
   const { calls, attempts, last_at: at, answered_since: answers } = failures;
-  const isBack = at + LAST_AT_STEP <= (outage?.until ?? -1) && !isReached(outage?.reason);
+  const isBack = at <= (outage?.until ?? -1) && !isReached(outage?.reason);
   const isMended = isBack || answers * calls >= FAILURES_DUE * attempts;
   // Many good answers of the process before hide how a flapping one answers.
   const isMany = calls >= ATTEMPTS_FAILED_SHARE * attempts || (flaps({ outages }) && isReached(outage?.reason));

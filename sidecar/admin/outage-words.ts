@@ -49,21 +49,13 @@ const common = (engines: readonly Engine[]): Outage[] =>
 /** Share of an engine's outage from which one of all engines tells of it. */
 const TOLD_SHARE = 0.5;
 
-/** Outages that are over, with what helps: those of all engines, then those of engines alike. @param back engines to tell of */
-export function pastOutages(engines: readonly Engine[], back: readonly Engine[]): { text: string; remedy: string }[] {
+/** Outages that are over: those of all engines, then those of engines alike. @param back engines to tell of */
+export function pastOutages(engines: readonly Engine[], back: readonly Engine[]): string[] {
   const all = engines.length > 1 ? common(engines) : [];
   const isTold = ({ from, until }: Outage) =>
     all.some((one) => Math.min(until, one.until) - Math.max(from, one.from) >= TOLD_SHARE * (until - from));
-  const own = back.map((engine) => ({
-    engine,
-    over: engine.outages.filter(isOver).filter((outage) => !isTold(outage)),
-  }));
-  const lots = alike(own, ({ over }) => `${over.length} ${longestOf(over)?.reason}`);
-  const told = (some: readonly Engine[], over: readonly (readonly Outage[])[], names = idsInWords(some)) => {
-    const outage = inWords(some.length > 1 ? 'were' : 'was', ...over);
-    const remedy = over.flat().every(({ reason }) => reason === DRAINED) ? '' : `read the log of ${idsInWords(some)}`;
-    return outage === '' ? [] : [{ text: `${names} ${outage}.`, remedy }];
-  };
-  const others = lots.flatMap((lot) => told(lot.map(({ engine }) => engine), lot.map(({ over }) => over))); // prettier-ignore
-  return [...told(engines, [all], 'All engines'), ...others];
+  const own = back.map(({ id, outages }) => ({ id, over: outages.filter(isOver).filter((each) => !isTold(each)) }));
+  const lots = alike(own.filter(({ over }) => over.length > 0), ({ over }) => `${over.length} ${longestOf(over)?.reason}`); // prettier-ignore
+  const others = lots.map((lot) => `${idsInWords(lot)} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`); // prettier-ignore
+  return all.length > 0 ? [`All engines ${inWords('were', all)}.`, ...others] : others;
 }

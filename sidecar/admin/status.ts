@@ -4,6 +4,7 @@ import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
 import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
+import { DRAINED } from '../watch/totals.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
 import { awayInWords, downRemedy, failsNow, flaps, isReached, pastOf, restartOf } from './engine-words.js'; // prettier-ignore
@@ -79,7 +80,10 @@ export function statusOf(
   // From `reserveMs` on, the scheduler itself makes way for a call.
   const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const isLeft = isServed && online > 0 && totals.left.waiting >= LEFT_SHARE * (totals.calls + totals.left.waiting);
-  const helpAt = (engine: Engine) => failsNow(engine) ? cureOf(engine) : engine.state === 'down' ? remedyOf(engine) : `read the log of ${engine.id}`; // prettier-ignore
+  const calm = serving.filter((engine) => !failsNow(engine));
+  const faulty = calm.filter(({ failures, outages }) => failures !== null || outages.some(({ reason }) => reason !== DRAINED)); // prettier-ignore
+  const logs = faulty.length > 0 ? `read the log of ${idsInWords(faulty)}` : '';
+  const helpAt = (engine: Engine) => failsNow(engine) ? cureOf(engine) : engine.state === 'down' ? remedyOf(engine) : logs; // prettier-ignore
   const failures = failedParts(totals, 'service', (id) => engines.filter((engine) => engine.id === id).map(helpAt)[0]);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [MORE_ENGINES] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
@@ -98,7 +102,7 @@ export function statusOf(
     ...serving.filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], cureOf(engine))),
     ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
     // Before the failures that came of them.
-    ...pastOutages(engines, serving.filter((engine) => !failsNow(engine))).slice(0, DOWN_SHOWN).flatMap(({ text, remedy }) => said('engines', failures[0]?.level ?? 'good', 'past outage', [text], remedy)),
+    ...said('engines', failures[0]?.level ?? 'good', 'past outage', pastOutages(engines, calm).slice(0, DOWN_SHOWN), logs),
     ...failures,
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
     ...said('clients', isLeft ? 'warn' : 'good', 'calls given up', leftInWords(totals), isLeft ? MORE_ENGINES : ''),

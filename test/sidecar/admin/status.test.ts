@@ -63,9 +63,9 @@ it('tells what an engine that is up has failed, and warns of much until none has
   // Over is what it failed before it could not be reached, or before so many answers that one more failure was due.
   const [others, gone] = ['answered with status 500, where others answered', 'connection refused'];
   const back = (reason: string, ago: number, answers = 0) =>
-    told(40, 60, 9, { outages: [outage(70, 40, gone), outage(5, ago, reason)] }, answers);
-  expect([back(gone, 3), back(gone, 4.5), back(others, 3), back(others, 3, 4), back(others, 3, 5)].map(([level]) => level)).toEqual(['good', 'warn', 'warn', 'warn', 'good']); // prettier-ignore
-  expect(back(others, 3, 4)[2]).toContain(`${text} It has answered 4 calls since. It was down 2 times for 32 s in all, until 3 s ago; the longest took 30 s (${gone}). 2 engines`); // prettier-ignore
+    told(40, 60, 9, { outages: [outage(70, 40, gone), outage(20, ago, reason)] }, answers);
+  expect([back(gone, 3), back(gone, 10), back(others, 3), back(others, 3, 4), back(others, 3, 5)].map(([level]) => level)).toEqual(['good', 'warn', 'warn', 'warn', 'good']); // prettier-ignore
+  expect(back(others, 3, 4)[2]).toContain(`${text} It has answered 4 calls since. It was down 2 times for 47 s in all, until 3 s ago; the longest took 30 s (${gone}). 2 engines`); // prettier-ignore
   // Of an engine that flaps, the good answers before hide nothing.
   const flaps = (reason: string) => told(34, 781, 1, { outages: [outage(9, 8, gone), outage(5, 3, reason)] })[0];
   expect([flaps(others), flaps(gone)]).toEqual(['warn', 'good']);
@@ -80,7 +80,7 @@ const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, ba
 const statusWith = (
   { totals, engines = CALM.engines, ...more }: { readonly totals?: object; readonly [of: string]: unknown },
   parts: object = {},
-) => statusOf({ ...PARTS, ...parts } as never, { ...CALM, totals: { ...CALM.totals, ...totals }, ...more, engines: (engines as object[]).map((engine) => ({ outages: [], ...engine })) } as never); // prettier-ignore
+) => statusOf({ ...PARTS, ...parts } as never, { ...CALM, totals: { ...CALM.totals, ...totals }, ...more, engines: (engines as object[]).map((engine) => ({ outages: [], failures: null, ...engine })) } as never); // prettier-ignore
 
 it('tells who waits, and for what', () => {
   const told = (queue: object) => statusWith({ queue });
