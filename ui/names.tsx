@@ -1,7 +1,7 @@
 import { brief } from './format.js';
 
 /** Longer names are no names. */
-export const NAME_MAX = 200;
+const NAME_MAX = 200;
 
 /** Behind a part of a name, but not in a number. */
 const SEAM = /(?<=[/_:@-])|(?<=\.)(?=[a-z])/i;

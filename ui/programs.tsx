@@ -135,7 +135,7 @@ const NO_END =
 
 /** Leads to the program's own page. An id may end several times. */
 const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & Partial<Pick<Program, 'state' | 'engines_down'>> & { readonly ended_at?: number }): Entry =>
-  ({ key: `${row.key} ${row.ended_at}`, name: nameOf(row), id: row.id, title: `${row.id}, ${namedBy(row)}`, change: { program: row.key }, state: row.engines_down?.length ? 'hung' : row.state }); // prettier-ignore
+  ({ key: `${row.key} ${row.ended_at}`, name: nameOf(row), title: `${row.id}, ${namedBy(row)}`, change: { program: row.key }, state: row.engines_down?.length ? 'hung' : row.state }); // prettier-ignore
 
 function Present() {
   const { programs: rows = [], total = 0, offset = 0 } = programs.value ?? {};
@@ -160,7 +160,6 @@ function Groups({ by }: { readonly by: string }) {
   const entry = ({ name, programs: present }: ProgramGroup): Entry => ({
     key: String(name),
     name: isType ? typeName(name) : (name ?? '–'),
-    id: name ?? '–',
     title: isType ? typeHint(name) : (name ?? 'not known here'),
     change: name === null ? undefined : { [by]: name, tab: present > 0 ? '' : 'ended', page: '' },
   });

@@ -1,7 +1,6 @@
 import type { Program } from '../sidecar/admin/answers.js';
 import { Link } from './command.js';
-import { brief } from './format.js';
-import { NAME_MAX, Whole } from './names.js';
+import { Whole } from './names.js';
 import { sortOf } from './select.js';
 import { show, view, type View } from './state.js';
 
@@ -25,8 +24,6 @@ export interface Column<Row> {
 export interface Entry {
   readonly key: string;
   readonly name: string;
-  /** A copy of the name holds this. */
-  readonly id: string;
   readonly title: string;
   /** Where its link leads; absent: it has none. */
   readonly change: Partial<View> | undefined;
@@ -61,10 +58,10 @@ export function Table<Row>({ label, first, entry, columns: all, rows, empty }: T
         <tbody>
           {/* A row moves with its key, or a click may open another one. */}
           {rows.map((row) => {
-            const { key, name, id, title, change, state } = entry(row);
+            const { key, name, title, change, state } = entry(row);
             return (
               <tr key={key} class={state}>
-                <th scope="row" title={title} onCopy={(event) => copyId(event, brief(name, NAME_MAX), id)}>
+                <th scope="row" title={title}>
                   {change === undefined ? <Whole text={name} /> : <Link change={change}>{<Whole text={name} />}</Link>}
                 </th>
                 {columns.map((column) => (
@@ -94,13 +91,6 @@ function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row
       )}
     </td>
   );
-}
-
-/** No command takes a name that is shown in short. */
-function copyId(event: ClipboardEvent, name: string, id: string): void {
-  if (String(getSelection()).trim() !== name.trim()) return;
-  event.clipboardData?.setData('text/plain', id);
-  event.preventDefault();
 }
 
 const styleOf = ({ name, from, isText }: Pick<Column<never>, 'name' | 'from' | 'isText'>): string =>

@@ -33,6 +33,8 @@ type Tile = readonly [value: string, note: string, meaning?: string];
 function tilesOf(sums: Totals): readonly Tile[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
+  // Those by the client's fault, and calls given up, are told in the first lines.
+  const failures = sums.failed.reduce((sum, { fault, calls }) => sum + (fault === 'service' ? calls : 0), 0);
   const { inFlight, away, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   // It breaks between the two times alone.
   const whole = (seconds: number | null) => duration(seconds).replaceAll(' ', '\u00A0');
@@ -60,14 +62,6 @@ function tilesOf(sums: Totals): readonly Tile[] {
     ],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     [percent(sums.cached_share), ''],
-    ...(sums.failed.length + sums.left.waiting + sums.left.running > 0 ? [failedTile(sums)] : []),
+    [count(failures), `of ${counted(sums.calls, 'call')}`],
   ];
-}
-
-/** Calls that failed by the service’s fault, and in small print those by that of clients, and those that clients gave up. */
-function failedTile({ calls, failed, left: { waiting, running } }: Totals): Tile {
-  const by = (whose: string) => failed.reduce((sum, { fault, calls }) => sum + (fault === whose ? calls : 0), 0);
-  const theirs = by('client') > 0 && `${count(by('client'))} by the client’s fault`;
-  const left = waiting + running > 0 && `${count(waiting + running)} given up`;
-  return [count(by('service')), [`of ${counted(calls, 'call')}`, theirs, left].filter(Boolean).join('; ')];
 }

@@ -1,7 +1,7 @@
 import { PLAIN } from '../errors.js';
 import { DRAINED } from '../watch/totals.js';
 import type { Engine } from './answers.js';
-import { count, counted, isRecent, latestOf, percent, span } from './figures.js';
+import { count, counted, isRecent, latestOf, span } from './figures.js';
 import { outageOf } from './outage-words.js';
 
 /** @param which engines to name */
@@ -63,8 +63,6 @@ export function failsNow({ failures, outages }: Engine): boolean {
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
-/** Share of prompts from the cache below which programs that return gain little by it. */
-const CACHED_LOW = 1 / 3;
 
 /** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500. It was down for 41 s (connection refused), until 5 s ago.` */
 export function pastOf({ failures: all, outages = [] }: Partial<Engine>): string {
@@ -98,10 +96,9 @@ function standInWords(engine: Omit<Engine, 'text'>): string {
     return inFlight > engine.window ? 'Its window has shrunk below its calls in flight.' : 'Its window is full.';
   // As the scheduler does, so that no call is too large for ever.
   if ((engine.all_gateways?.in_flight ?? inFlight) === 0) return 'Takes any call, as none runs there.';
-  const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle, cached_share: cached } = engine;
+  const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle } = engine;
   if (rest !== null && workingSet >= GATE_FULL * rest) {
-    const isCold = idle < 1 && cached !== null && cached < CACHED_LOW;
-    const kept = isCold ? `, none of them idle contexts: ${percent(cached)} of prompt tokens came from the cache in the last 5 min` : idle > 0 ? `, ${count(idle)} of them idle contexts` : ''; // prettier-ignore
+    const kept = idle > 0 ? `, ${count(idle)} of them idle contexts` : '';
     return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens${kept}.`;
   }
   // Those that wait may need more.

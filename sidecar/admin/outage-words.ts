@@ -34,17 +34,17 @@ export const outageOf = (outages: Engine['outages']): string =>
 /** Times in which none was in service, each with all that the engines had. */
 const common = (engines: readonly Engine[]): Outage[] =>
   engines
-    .map(({ outages }) => outages.map(({ until, ...outage }) => ({ ...outage, until: until ?? Infinity })))
+    .map(({ outages }) => outages.map((each) => ({ ...each, until: each.until ?? Infinity })))
     .reduce((all, own) =>
-      all.flatMap((one) =>
-        own.flatMap(({ from, until, reason }) => {
-          const both = { from: Math.max(one.from, from), until: Math.min(one.until, until) };
-          const reasons = one.reason.includes(reason) ? one.reason : `${one.reason}; ${reason}`;
-          return both.from < both.until ? [{ ...both, reason: reasons }] : [];
-        }),
-      ),
-    )
+      all.flatMap((one) => own.map((each) => both(one, each))).filter(({ from, until }) => from < until),
+    ) // prettier-ignore
     .filter(({ until }) => until < Infinity);
+
+const both = (a: Outage, b: Outage): Outage => ({
+  from: Math.max(a.from, b.from),
+  until: Math.min(a.until, b.until),
+  reason: a.reason.includes(b.reason) ? a.reason : `${a.reason}; ${b.reason}`,
+});
 
 /** Share of an engine's outage from which one of all engines tells of it. */
 const TOLD_SHARE = 0.5;
@@ -52,8 +52,7 @@ const TOLD_SHARE = 0.5;
 /** Outages that are over: those of all engines, then those of engines alike. @param back engines to tell of */
 export function pastOutages(engines: readonly Engine[], back: readonly Engine[]): string[] {
   const all = engines.length > 1 ? common(engines) : [];
-  const isTold = ({ from, until }: Outage) =>
-    all.some((one) => Math.min(until, one.until) - Math.max(from, one.from) >= TOLD_SHARE * (until - from));
+  const isTold = (own: Outage) => all.some((one) => sumOf([both(own, one)]) >= TOLD_SHARE * sumOf([own]));
   const own = back.map(({ id, outages }) => ({ id, over: outages.filter(isOver).filter((each) => !isTold(each)) }));
   const lots = alike(own.filter(({ over }) => over.length > 0), ({ over }) => `${over.length} ${longestOf(over)?.reason}`); // prettier-ignore
   const others = lots.map((lot) => `${idsInWords(lot)} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`); // prettier-ignore

@@ -45,8 +45,8 @@ const said = (about: Part['about'], level: Part['level'], title: string, texts: 
 const LONG_MS_MIN = 30_000;
 /** No wait below this is for want of what was drained. */
 const DRAINED_WAIT_SECONDS = 1;
-/** Share of the calls from which those that lost patience in the queue call for more room. */
-const LEFT_SHARE = 0.05;
+/** Share of the calls from which those that lost patience in the queue call for more room, and how many of them. */
+const [LEFT_SHARE, LEFT_MIN] = [0.05, 5];
 const MORE_ENGINES = 'more engines, or fewer calls; maitred sim tells how many engines a load needs';
 
 const UNSCHEDULED =
@@ -78,8 +78,8 @@ export function statusOf(
   // One that is being removed does not come back.
   const isWanted = ({ source }: Engine) => source !== null && queue.longest_wait_seconds > DRAINED_WAIT_SECONDS;
   // From `reserveMs` on, the scheduler itself makes way for a call.
-  const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
-  const isLeft = isServed && online > 0 && totals.left.waiting >= LEFT_SHARE * (totals.calls + totals.left.waiting);
+  const isLeft = isServed && online > 0 && totals.left.waiting >= Math.max(LEFT_MIN, LEFT_SHARE * (totals.calls + totals.left.waiting)); // prettier-ignore
+  const isLong = isLeft || (isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs)); // prettier-ignore
   const calm = serving.filter((engine) => !failsNow(engine));
   const faulty = calm.filter(({ failures, outages }) => failures !== null || outages.some(({ reason }) => reason !== DRAINED)); // prettier-ignore
   const logs = faulty.length > 0 ? `read the log of ${idsInWords(faulty)}` : '';
@@ -105,7 +105,7 @@ export function statusOf(
     ...said('engines', failures[0]?.level ?? 'good', 'past outage', pastOutages(engines, calm).slice(0, DOWN_SHOWN), logs),
     ...failures,
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('clients', isLeft ? 'warn' : 'good', 'calls given up', leftInWords(totals), isLeft ? MORE_ENGINES : ''),
+    ...said('clients', isLeft ? 'warn' : 'good', 'calls given up', leftInWords(totals)),
     ...said('gateway', 'warn', 'cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
     ...failedParts(totals, 'client'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),

@@ -9,12 +9,11 @@ beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));
 afterAll(() => vi.useRealTimers());
 
 it('says what an engine that is up has room for, and since when one is down', () => {
-  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, cached_share: 0.05, outages: [] }; // prettier-ignore
+  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, outages: [] }; // prettier-ignore
   const told = (more: object) => engineInWords({ ...up, ...more } as unknown as Engine);
   expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
-  expect(told({ working_set_tokens: 35_900, idle_tokens: 0, cached_share: 0.4 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.'); // prettier-ignore
-  expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toMatch(/36,000 tokens, none of them idle contexts: 5 ?% of prompt tokens came from the cache in the last 5 min\.$/); // prettier-ignore
+  expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.'); // prettier-ignore
   expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
   expect(told({ silent_seconds: 4 })).toBe('Has answered no call and no probe well for 4 s.');
   // An empty one takes a call that is larger than its gate.
@@ -112,7 +111,7 @@ it('tells how many calls clients gave up, and warns if those in the queue are ma
   const told = (waiting: number, running: number, queue = 0) => statusWith({ queue: { ...CALM.queue, waiting: queue }, totals: { calls: 190, left: { waiting, running } } }); // prettier-ignore
   expect(told(1, 0).text).toBe('1 engine up. 7 calls run, none waits. Clients gave up 1 call in the last 5 min: 1 that waited, 0 that ran.'); // prettier-ignore
   expect([told(9, 99, 9), told(10, 0), told(10, 0, 9)].map(({ level }) => level)).toEqual(['good', 'good', 'warn']);
-  expect(told(10, 0, 9)).toMatchObject({ title: 'calls given up', text: expect.stringMatching(/^Clients gave up 10 calls/) as string, helps: expect.stringMatching(/^What helps: more engines/) as string }); // prettier-ignore
+  expect(told(10, 0, 9)).toMatchObject({ title: 'long waits, calls given up', text: expect.stringMatching(/^7 calls run, 9 wait.* Clients gave up 10 calls/) as string, helps: expect.stringMatching(/^What helps: more engines/) as string }); // prettier-ignore
 });
 
 it('says how far a batch is, and why it stands still', () => {

@@ -33,23 +33,6 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     }
   });
 
-  it('copies a name as its whole id, which is one line', async () => {
-    const { url, adminUrl } = await world([await fakeEngine()]);
-    const ids = ['coding-135-7105a7', '0a1b2c3d-1111-2222-3333-444444444444', `${'long '.repeat(20)}end`];
-    for (const id of ids) await chat(url, {}, named(id));
-    const { page } = await openPage(`${adminUrl}/ui`);
-    await page.evaluate(`document.addEventListener('copy', (event) => { window.copied = event.clipboardData.getData('text/plain') || String(getSelection()) })`); // prettier-ignore
-    for (const id of ids) {
-      await page.locator('.programs tbody th', { hasText: id.slice(0, 8) }).selectText();
-      await page.keyboard.press('Control+c');
-      expect(await page.evaluate('window.copied')).toBe(id);
-    }
-    // Of several rows, the names as they are shown.
-    await page.locator('.programs tbody').selectText();
-    await page.keyboard.press('Control+c');
-    expect(await page.evaluate('window.copied')).toMatch(/^coding-135-7105a7\t/m);
-  });
-
   it('cuts no name in the table, headings or cards: names may differ anywhere', async () => {
     const [id, model, name] = [`gpu-17.${'zone.'.repeat(12)}local:8000`, `org/${'model-'.repeat(12)}8B`, `swe-bench/${'task-'.repeat(20)}a1b2c3d4`]; // prettier-ignore
     const engine = await fakeEngine();
