@@ -6,7 +6,7 @@ import { pastCallRow, pastCalls } from './call-rows.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { alike, counted, named, span } from './figures.js';
 import { findProgramByBeginning } from './programs.js';
-import { programDetail, rulesOf } from './program-rows.js';
+import { programDetail } from './program-rows.js';
 import { budgetInWords, failedInWords, lastCallInWords, leavingInWords, WAITED_FOR } from './run-words.js';
 
 /**
@@ -65,10 +65,7 @@ function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId,
   const program = programDetail(context, row, shown);
   const { active, budget, ending } = program;
   const { calls } = pastCalls(context, row.id);
-  if (active.length === 0) {
-    const told = { ...row, background: program.background };
-    return { text: lastCallInWords(told, calls, rulesOf(context), budget), program };
-  }
+  if (active.length === 0) return { text: lastCallInWords(row, calls, budget), program };
   const told = [leavingInWords(row, ending), paragraphsOf(active), budgetInWords(budget), failedInWords(calls)].flat();
   return { text: told.join('\n\n'), program };
 }

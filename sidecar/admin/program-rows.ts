@@ -7,7 +7,7 @@ import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
 import { DOWN_SHOWN, seconds, secondsOr, unixSeconds } from './figures.js';
 import { idleSinceMs, longestWaiting, programState, type ProgramQuery } from './query.js';
-import { whyEnded, type Rules } from './run-words.js';
+import { whyEnded } from './run-words.js';
 import { engineRow } from './state-rows.js';
 import { troubleOf } from './engine-words.js';
 
@@ -89,13 +89,6 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
   return { programs: programs.map((row) => ({ ...row, why: whyEnded(row) })) };
 }
 
-export const rulesOf = ({ config, driver }: Parts): Rules => ({
-  policy: driver.views.policyName,
-  order: config.policy.order,
-  levels: driver.queue().byLevel.length,
-  balancer: driver.views.balancerName,
-});
-
 /** One program with its threads, the root first. @param shown those of its active calls that are told */
 export function programDetail(
   context: Parts,
@@ -121,7 +114,10 @@ export function programDetail(
     return { text: troubleOf(row), downMs: row.state === 'down' ? now - (engine?.trouble?.sinceMs ?? now) : undefined };
   };
   const setting = {
-    ...rulesOf(context),
+    policy: driver.views.policyName,
+    order: config.policy.order,
+    levels: driver.queue().byLevel.length,
+    balancer: driver.views.balancerName,
     now,
     forecast: row.forecast,
     timeouts: config.timeouts,

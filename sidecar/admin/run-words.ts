@@ -1,4 +1,4 @@
-import type { Dispatch, ForecastView, ProgramView, SchedulerConfig, WaitCause } from '../../src/index.js';
+import type { Dispatch, ForecastView, ProgramView, WaitCause } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from './answers.js';
 import { agoOf, count, counted, named, percent, span } from './figures.js';
@@ -23,26 +23,17 @@ export const WAITED_FOR: Readonly<Record<WaitCause, string>> = {
   background: 'room that no other call needs',
 };
 
-/** The rules in force, as far as words tell of them. */
-export interface Rules {
-  readonly policy: string;
-  readonly order: SchedulerConfig['policy']['order'];
-  readonly levels: number;
-  readonly balancer: string;
-}
-
-const IN_BACKGROUND = 'A next call like it would go after all others, in the background.';
-
 /** A program and the last of its calls that ended; then what is foreseen. */
-export function lastCallInWords(row: ProgramView, calls: readonly PastCall[], rules: Rules, budget: Budget): string {
-  const { id, activeCalls, background, forecast } = row;
+export function lastCallInWords(
+  { id, activeCalls, forecast }: ProgramView,
+  calls: readonly PastCall[],
+  budget: Budget,
+): string {
   const now = activeCalls > 0 ? `has ${counted(activeCalls, 'active call')}` : 'is idle: no call of it waits or runs';
   return [
     `Program ${named(labelOf(id))} ${now}.`,
     lastInWords(calls) || 'No ended call of it is known here.',
     ...budgetInWords(budget),
-    ...(activeCalls > 0 || budget.some(isUsed) ? [] : background ? [IN_BACKGROUND] : nextLevelInWords(row, rules)),
-    ...onHostInWords(row),
     ...forecastInWords(forecast),
   ].join('\n');
 }
@@ -68,13 +59,12 @@ export const sinceInWords = (refused: readonly PastCall[]): string[] =>
   refused.slice(-1).map(({ call, text }) => `${refused.length === 1 ? 'A later request of its name' : `${count(refused.length)} later requests of its name; the last`}, ${call}: ${text}`); // prettier-ignore
 
 type Budget = ProgramDetail['budget'];
-const isUsed = ({ used, limit }: Budget[number]): boolean => used >= limit;
 
 /** At most one sentence: what is used of the program's budget, and whether that is all. */
 export function budgetInWords(budget: Budget): string[] {
   if (budget.length === 0) return [];
   const uses = budget.map(({ unit, used, limit }) => `${count(Math.floor(used))} of ${count(limit)} ${unit}`);
-  const end = budget.some(isUsed) ? ': its next call is refused (budget_exceeded)' : '';
+  const end = budget.some(({ used, limit }) => used >= limit) ? ': its next call is refused (budget_exceeded)' : '';
   return [`Of its budget it has used ${uses.join(', ')}${end}.`];
 }
 
@@ -90,25 +80,6 @@ export function leftInWords(calls: readonly Pick<ActiveCall, 'state'>[]): string
   const parts = [[running, 'run'], [calls.length - running, 'wait']] as const; // prettier-ignore
   const [first = '', ...second] = parts.flatMap(([some, does]) => (some > 0 ? [`${count(some)} ${some === 1 ? `${does}s` : does}`] : [])); // prettier-ignore
   return [first.replace(' ', ` call${first.startsWith('1 ') ? '' : 's'} still `), ...second].join(' and ');
-}
-
-/** Nothing while all of its contexts are in the KV cache, or gone. */
-function onHostInWords({ home, onHostTokens }: ProgramView): string[] {
-  if (home === undefined || onHostTokens === 0) return [];
-  return [
-    `About ${counted(onHostTokens, 'token')} of its contexts have left the KV cache of ${home}, and come back from its host memory.`,
-  ];
-}
-
-/** Nothing where all calls share one level. */
-function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy, order, levels }: Rules): string[] {
-  if (levels === 1) return [];
-  const next = `Its next call would enter level ${level} of 0 to ${levels - 1} (0 goes first)`;
-  if (policy !== 'plas') return [`${next}.`];
-  const foreseen = forecast?.used === true ? ', and by its forecast' : '';
-  const had = `${span(serviceMs)} of engine time`;
-  if (order === 'attained') return [`${next}, because it has received ${had}${foreseen}.`];
-  return [`${next}, by the engine time that it is likely to need until its end${foreseen}; it has received ${had}.`];
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */

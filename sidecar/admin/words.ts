@@ -1,9 +1,17 @@
 import type { FailedAttempt } from '../calls/active.js';
-import type { CallId, CallView, EngineView, ForecastView, HolderView, ObstacleView } from '../../src/index.js';
+import type {
+  CallId,
+  CallView,
+  EngineView,
+  ForecastView,
+  HolderView,
+  ObstacleView,
+  SchedulerConfig,
+} from '../../src/index.js';
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span } from './figures.js';
-import { dispatchInWords, ended, forecastInWords, isLine, WAITED_FOR, type Rules } from './run-words.js';
+import { dispatchInWords, ended, forecastInWords, isLine, WAITED_FOR } from './run-words.js';
 
 type Waiting = NonNullable<CallView['waiting']>;
 const calls = (value: number): string => counted(value, 'call');
@@ -11,7 +19,11 @@ const calls = (value: number): string => counted(value, 'call');
 const ENGINES_SHOWN = 8;
 const HOLDERS_SHOWN = 3;
 
-export interface Setting extends Rules {
+export interface Setting {
+  readonly policy: string;
+  readonly order: SchedulerConfig['policy']['order'];
+  readonly levels: number;
+  readonly balancer: string;
   readonly now: number;
   readonly forecast: ForecastView | undefined;
   readonly timeouts: Readonly<Record<'idleMs' | 'firstByteMs', number>>;
@@ -88,7 +100,7 @@ const AT_ENGINE: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv']);
 
 function standingInWords(
   { background, level, promoted, overdue, serviceAtArrivalMs, waiting }: CallView,
-  { policy, order, levels }: Rules,
+  { policy, order, levels }: Setting,
 ): string[] {
   if (background) return waiting?.nearest.cause === 'background' ? [] : ['It is a background call: all others go before it.']; // prettier-ignore
   const at = `It stands at level ${level} (0 goes first)`;

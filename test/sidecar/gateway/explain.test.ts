@@ -96,7 +96,7 @@ it('tells background calls apart: who waits for an answer comes first', async ()
   const levels = (await Promise.all(answers)).map(({ headers }) => headers['x-maitred-level']);
   expect(levels).toEqual(['0', undefined, '0']);
   const { text: idle, program } = await read<Told>('/programs/later/explain');
-  expect(idle).toMatch(/\nIt was sent in the background, when its turn came\. [^]*\nA next call like it would go after all others, in the background\./); // prettier-ignore
+  expect(idle).toMatch(/\nIt was sent in the background, when its turn came\./);
   expect(program).toMatchObject({ background: true });
 });
 
@@ -247,9 +247,6 @@ describe('a program', () => {
     const [last] = calls as unknown as [Answers.PastCall];
     expect(last.text).toMatch(/^Answered after .* It waited .*\nIt was sent from level \d, when its turn came\. /);
     expect(idle.text).toContain(last.call);
-    expect(idle.text).toMatch(
-      /would enter level 0 of 0 to \d+ \(0 goes first\), by the engine time that it is likely to need until its end; it has received .* of engine time\.$/m,
-    );
     expect(idle.text).toContain('because its prompt is short');
     expect(await read('/programs?state=active')).toMatchObject({ programs: [] });
     expect((await run(['why', '--url', url])).out).toBe('1 engine up.\nNo call waits.\n');
@@ -268,7 +265,7 @@ describe('a program', () => {
     expect(text).toMatch(/^Program "p" is idle: .*\nIts last call, \S+ on \S+: It failed with 400 after /);
     // It may be too long for all engines.
     expect(text).toMatch(
-      /\nIts only attempt was sent from level 0, without waiting\. program-affinity chose \S+ of all engines with room\.\n/,
+      /\nIts only attempt was sent from level 0, without waiting\. program-affinity chose \S+ of all engines with room\.$/,
     );
   });
 
