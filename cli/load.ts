@@ -13,7 +13,7 @@ import {
 import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoads, type Load } from './load/read-load.js';
-import { moreIn, sweep, type Play } from './load/sweep.js';
+import { sweep, type Play } from './load/sweep.js';
 import { Interrupted, stoppable } from './signals.js';
 import { complain } from './complain.js';
 import { Faults } from './trace-file.js';
@@ -57,8 +57,7 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
 
 async function single(load: Load, play: Play, signal: AbortSignal): Promise<LoadDocument[]> {
   const document = await play(load, signal);
-  const more = moreIn(load.report).map((line) => `\n${line}\n`).join(''); // prettier-ignore
-  await writeReport(load.report, (width) => `${load.title}\n\n${summaryOf(document, width)}${more}`, document);
+  await writeReport(load.report, (width) => `${load.title}\n\n${summaryOf(document, width)}`, document);
   return [document];
 }
 

@@ -31,13 +31,10 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
     const watches = await Promise.all(targets.map((target, at) => watch(target, looks[at]?.facts.policy)));
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
-    const { onWarning } = options;
-    if (onWarning !== undefined)
-      for (const warning of [
-        ...ready.map(({ facts }) => speedWarning(facts, options.timeScale)),
-        fitting.foresee(options.programs(0), options.maxPrograms),
-      ])
-        if (warning !== undefined) onWarning(warning);
+    for (const { facts } of ready) {
+      const warning = speedWarning(facts, options.timeScale);
+      if (warning !== undefined) options.onWarning?.(warning);
+    }
     const began = performance.now();
     const around = { options, observer, targets, ready, watches, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
     return await new Runs(around).play(signal);

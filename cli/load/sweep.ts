@@ -64,10 +64,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   if (documents.length > 0) {
     const isWhole = played.length === loads.length;
     stopped ??= fault instanceof Error ? `Stopped: ${fault.message}.` : isWhole ? undefined : 'Stopped before all loads were measured.'; // prettier-ignore
-    const text = (width: number) =>
-      `${sweepText(documents, played, stopped, width)}${moreIn(first.report)
-        .map((line) => `\n${line}\n`)
-        .join('')}`;
+    const text = (width: number) => sweepText(documents, played, stopped, width);
     await writeReport(first.report, text, { version: 1, complete: stopped === undefined, loads: documents });
   }
   if (fault !== undefined) throw fault as Error;
@@ -105,9 +102,6 @@ function slosOf(played: readonly Played[]): string[] {
 }
 
 const listed = (texts: readonly string[]): string => new Intl.ListFormat('en-GB').format(texts);
-
-/** The way to further figures, unless it was taken. */
-export const moreIn = ({ json }: Load['report']): string[] => (json === undefined ? ['All figures: --json.'] : []);
 
 export function sweepText(
   documents: readonly Summarized[],

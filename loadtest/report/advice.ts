@@ -102,10 +102,7 @@ export function adviceOf(document: Summarized): string[] {
   const short = complete ? shortText([document]) : [];
   if (queues.length > 0 && queues.every(hasFewWaits)) {
     const more = rate === undefined ? `--concurrency above ${String(settings['concurrency'])}` : `--rate above ${number(rate)}`; // prettier-ignore
-    const found = queues.every(({ max }) => max === 0)
-      ? 'No call waited at the gateway, so its policy changed nothing'
-      : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';
-    lines.push(`${found}: try ${more}.`);
+    lines.push(`At most 5 of 100 calls waited at the gateway, so its policy could change little: try ${more}.`);
   } else if (short.length > 0) lines.push(...short);
   else if (complete && typeof ab?.runs_to_tell === 'number' && !targets.every(({ queue_grew }) => queue_grew === true)) lines.push(tooFewRunsText([document])); // prettier-ignore
   return lines;

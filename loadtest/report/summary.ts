@@ -19,7 +19,7 @@ export function summaryOf(document: Summarized, width: number): string {
     headOf(document),
     ...(targets.every(({ completed }) => completed === 0) ? [['No program was completed.']] : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))), // prettier-ignore
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
-    slo.map((result) => sloText(result, targets.length > 1, document.complete)),
+    slo.map((result) => sloText(result, targets.length > 1)),
     warnings.map((warning) => `Warning: ${warning}`),
     [
       ...(ab === null || ab.program_seconds.mean.low === null ? [] : [sureText(ab.runs)]),
@@ -68,10 +68,9 @@ function headOf({ targets }: Summarized): string[] {
   });
 }
 
-/** @param complete whether the run was; the verdict on a stopped run covers only programs that had ended */
-function sloText(result: SloResult, several: boolean, complete: boolean): string {
+function sloText(result: SloResult, several: boolean): string {
   const value = result.value === null ? 'not measured' : number(result.value);
-  return `${sloName(result, several)}: ${result.met ? 'met' : 'missed'} (${value})${complete ? '' : ', in a run that was stopped'}.`;
+  return `${sloName(result, several)}: ${result.met ? 'met' : 'missed'} (${value}).`;
 }
 
 type Targets = readonly TargetReport[];

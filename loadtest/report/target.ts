@@ -98,6 +98,7 @@ const SAMPLES = ['callQueue', 'queue', 'engine', 'tool', 'alone', 'slowdown'] as
 /** Share of programs that may be faster than alone, as chance has it; and how much. */
 const FASTER = 0.05;
 const FASTER_BY = 0.9;
+const FASTER_PROGRAMS_MIN = 20;
 
 type Timed = Pick<ReturnType<Gathering['measures']>, 'slowdown' | 'by_size' | 'by_workload'>;
 
@@ -171,7 +172,7 @@ export class Target {
     const { mean } = this.#measures.measures().program_seconds;
     const served = mean === null || queue.count === 0 ? NaN : (mean - queue.mean) / alone.mean;
     const most = Math.min(...[slowdown.percentile(FASTER), served].filter((share) => !Number.isNaN(share)));
-    return most < FASTER_BY ? most : 1;
+    return slowdown.count >= FASTER_PROGRAMS_MIN && most < FASTER_BY ? most : 1;
   }
 
   /** @param base share of the estimated times alone that they are taken to be */

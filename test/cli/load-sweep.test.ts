@@ -190,7 +190,7 @@ describe('a sweep of one target', () => {
     for (const { lines } of [gone, last])
       expect(lines.slice(3, 5)).toEqual(['At 2 a second: not known: http://127.0.0.1:8000 went away.', 'Bring it back and run again.']); // prettier-ignore
     const none = await printed({ seconds: [2], complete: false });
-    expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'http://127.0.0.1:8000', '', 'Warning: Slow: by 1 ms.', '', 'All figures: --json.', '']); // prettier-ignore
+    expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'http://127.0.0.1:8000', '', 'Warning: Slow: by 1 ms.', '']); // prettier-ignore
     expect(gone.documents).toEqual(new Error('http://127.0.0.1:8000 went away at 2 a second'));
     expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
   });

@@ -35,8 +35,8 @@ describe('the comparison of two documents', () => {
     const { ab, warnings, targets } = compared({}, { ratio: 0.5, settings: { repeat: 4, margin: 0.1 } });
     const mean = { ratio: expect.closeTo(0.5, 2) as number, pairs: 3 };
     expect(ab).toMatchObject({ runs: 3, program_seconds: { mean } });
-    expect(ab!.program_seconds.mean.low).toBeLessThan(ab!.program_seconds.mean.ratio!);
-    expect(ab!.outcome).toMatch(/^after: programs 2.0x faster than before/);
+    expect(ab.program_seconds.mean.low).toBeLessThan(ab.program_seconds.mean.ratio!);
+    expect(ab.outcome).toMatch(/^after: programs 2.0x faster than before/);
     expect([warnings, targets.map(({ name }) => name)]).toEqual([[], [...NAMES]]);
   });
 
