@@ -83,7 +83,7 @@ export function statusOf(
   const calm = serving.filter((engine) => !failsNow(engine));
   const faulty = calm.filter(({ failures, outages }) => failures !== null || outages.some(({ reason }) => reason !== DRAINED)); // prettier-ignore
   const logs = faulty.length > 0 ? `read the log of ${idsInWords(faulty)}` : '';
-  const helpAt = (engine: Engine) => failsNow(engine) ? cureOf(engine) : engine.state === 'down' ? remedyOf(engine) : logs; // prettier-ignore
+  const helpAt = (engine: Engine) => engine.state === 'down' ? remedyOf(engine) : failsNow(engine) ? cureOf(engine) : logs; // prettier-ignore
   const failures = failedParts(totals, 'service', (id) => engines.filter((engine) => engine.id === id).map(helpAt)[0]);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
   const helpsCalls = [...(isLong ? [MORE_ENGINES] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore

@@ -172,8 +172,9 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   const after = statusWith({ engines: [{ ...engines[0], outages: [outage(50, 25, 'reset')] }], totals: { calls: 99, failed: ofEngines } }); // prettier-ignore
   expect([after.text, after.title, after.helps]).toEqual([expect.stringMatching(/^e was down for 25 s \(reset\), until 25 s ago\. 14 of 99 calls failed/), 'past outage, 14 of 99 calls failed', theEngine.helps]); // prettier-ignore
   // One that fails much, or is down, has its own remedy.
-  const remedyWith = (more: object) => statusWith({ engines: [{ ...engines[0], ...more }], totals: { calls: 99, failed: ofEngines } }).parts.find(({ about }) => about === 'failures')?.remedy; // prettier-ignore
-  expect([{ failures: { ...engines[0]!.failures, calls: 9, last_at: at } }, { state: 'down', down_reason: 'connection refused', was_up: true }].map(remedyWith)).toEqual(['maitred engines drain e, and read its log', 'start e']); // prettier-ignore
+  const fails = { ...engines[0]!.failures, calls: 9, last_at: at };
+  const remedyWith = (more: object) => statusWith({ engines: [{ ...engines[0], failures: fails, ...more }], totals: { calls: 99, failed: ofEngines } }).parts.find(({ about }) => about === 'failures')?.remedy; // prettier-ignore
+  expect([{}, { state: 'down', down_reason: 'connection refused', was_up: true }].map(remedyWith)).toEqual(['maitred engines drain e, and read its log', 'start e']); // prettier-ignore
   // The remedy of an engine that is down, or of a drain, is that of the failures that come of it.
   const failed = [{ code: 'no_engine', calls: 7, fault: 'service', last_at: Date.now() / 1000, last: '' }];
   expect(statusWith({ totals: { calls: 9, failed } })).toMatchObject({ level: 'warn', helps: '' }); // prettier-ignore
