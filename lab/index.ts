@@ -13,12 +13,29 @@ export { EXPERIMENTS } from './experiments/experiments.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
 export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
-export { MARGIN, moreOf, type Pair, type Ratio, pairedRatio, PAIRS_LAST, verdictOf, pairOf } from './measure/comparison.js';
+export {
+  MARGIN,
+  moreOf,
+  type Pair,
+  type Ratio,
+  pairedRatio,
+  PAIRS_LAST,
+  verdictOf,
+  pairOf,
+} from './measure/comparison.js';
 export { WorkloadGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export * from './report/grid.js';
 export { headline, tailName, type Change, type Cost, type Times } from './report/headline.js';
 export { breakEvenOf } from './report/break-even.js';
-export { isMany, isMore, namesOf, placeVerdict, type PlaceRow, type PlaceVerdict } from './report/places.js';
+export {
+  BOTH_OVERLOADED,
+  isMany,
+  isMore,
+  namesOf,
+  placeVerdict,
+  type PlaceRow,
+  type PlaceVerdict,
+} from './report/places.js';
 export { markdownOf, type Report, drawCharts } from './report/report.js';
 export { Pool, untilEnded, serveRuns } from './threads/pool.js';

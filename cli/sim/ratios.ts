@@ -1,4 +1,4 @@
-import { type Grid, gridLines, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
+import { BOTH_OVERLOADED, type Grid, gridLines, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
 import { counted, ratio } from '../../text/index.js';
 import { orderComparisonsOf } from './comparison.js';
 import { choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
@@ -12,15 +12,16 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
   const orders = isSweep(plan) ? [] : orderComparisonsOf(plan).flatMap(({ first, other }) => rowsOf(plan, runs, [first, other], ' to fcfs-window')); // prettier-ignore
   const every = [...groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group)), ...orders];
   if (every.length === 0) return [];
-  const known = every.filter(({ times }) => times !== undefined);
-  const all = known.length === 0 ? every : known;
+  const all = every.filter(({ outcome }) => outcome !== BOTH_OVERLOADED);
+  const left = all.length === every.length ? [] : [`Left out: ${counted(every.length - all.length, 'row')}, as both settings are overloaded.`]; // prettier-ignore
+  if (all.length === 0) return left;
   const [corner = '', ...labels] = labelsOf(plan, all.map(({ variant }) => variant)); // prettier-ignore
   const rows = all.map((row, at) => ({ ...row, label: `${labels[at] ?? ''}${row.suffix}` }));
   const has = (mark: RegExp) => rows.some(({ outcome }) => mark.test(outcome));
   return [
     `Times divided by those ${choicesOf(plan) > 1 ? `of ${settingOf(plan, 0)}` : nameOf(plan, plan.variants[0] as Variant)}: below 1 is faster.`, // prettier-ignore
     ...gridLines(ratioGrid(corner, rows, plan.margin, isSweep(plan)), width),
-    ...(all.length < every.length ? [`Left out: ${counted(every.length - all.length, 'row')} without ratios, as both settings are overloaded or most programs fail.`] : []), // prettier-ignore
+    ...left,
     ...(has(/\*/)
       ? ['* It grows with the number of programs, as one of both is overloaded, in some seeds at least.']
       : []),
@@ -33,7 +34,7 @@ const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[]
   verdictAmong(plan, runs, group).rows.flatMap(({ at, ...row }) => {
     const own = { ...row, variant: group[at] ?? 0, suffix };
     const { calm } = row.times ?? {};
-    return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `(${calm.of})`, times: calm, price: [] }])];
+    return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `(${calm.of})`, times: calm }])];
   });
 
 type Labelled = Omit<PlaceRow, 'at'> & { readonly label: string };
@@ -46,16 +47,13 @@ function ratioGrid(corner: string, rows: readonly Labelled[], margin: number, is
     times === undefined
       ? Array<string>(isMany ? 3 : 4).fill('-')
       : [times.programs.mean, times.programs.p99, ...(isMany ? [] : [times.firstToken.p50]), times.firstToken.p99].map(cell); // prettier-ignore
-  const payerOf = ({ price }: Labelled) => price.flatMap(({ kind, factor }) => (kind === undefined ? [] : [`${kind} ${ratio(factor)}`])); // prettier-ignore
-  const isPaid = rows.some((row) => payerOf(row).length > 0);
   return {
     corner,
     groups: [
       { heading: '', columns: ['verdict'] },
       { heading: 'program', columns: ['mean', tailOf(({ counts }) => counts.programs)] },
       { heading: 'call to first token', columns: [...(isMany ? [] : ['p50']), tailOf(({ counts }) => counts.calls)] },
-      ...(isPaid ? [{ heading: 'who pays most', columns: ['p99'] }] : []),
     ],
-    rows: rows.map((row) => [row.label, row.outcome, ...cellsOf(row.times), ...(isPaid ? [payerOf(row).join()] : [])]),
+    rows: rows.map((row) => [row.label, row.outcome, ...cellsOf(row.times)]),
   };
 }

@@ -50,6 +50,8 @@ export interface PlaceVerdict {
   readonly enough?: number | undefined;
 }
 
+export const BOTH_OVERLOADED = 'both overloaded';
+
 interface Terms {
   readonly margin: number;
   /** Name of the repetitions, such as `seeds`: with too few of them a ratio is unsure. */
@@ -75,7 +77,7 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const unsure = open.filter(({ verdict }) => verdict === 'unsure').map(({ ratio }) => moreOf(ratio, margin, repeated));
   const rowOf = (each: Tried, at: number): PlaceRow => {
     const found = compared.find((other) => other.at === at);
-    if (found === undefined) return { at, isOut: true, price: [], times: each.isOut || each.isLost ? undefined : each.times, outcome: each.isOut ? 'both overloaded' : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
+    if (found === undefined) return { at, isOut: true, price: [], times: each.isOut || each.isLost ? undefined : each.times, outcome: each.isOut ? BOTH_OVERLOADED : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
     const isSlight = sooner.includes(found) && !worthy.includes(found);
     return { at, isOut: found.isOverloaded, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
   };
