@@ -72,7 +72,6 @@ export function callInWords(view: CallView, setting: Setting): string {
   const details = [
     `${obstacleInWords(view, seen, now, at)} ${aheadInWords(nearest)}`,
     ...(at !== undefined && AT_ENGINE.has(cause) ? holdersInWords(view, at, setting.holders(at.id)) : []),
-    ...passersInWords(view, at, now),
     ...failedInWords(setting.failures(id), now),
     ...away.map(([id, text]) => `${id} serves ${named(view.model)} and ${text}`),
     ...elsewhereInWords(waiting, view),
@@ -175,18 +174,6 @@ function holdersInWords({ arrivedAtMs }: CallView, at: EngineView, holders: read
   const own = at.whole.inFlight > at.inFlight ? ' of this gateway' : '';
   const passed = later > 0 ? ` ${calls(later)} there arrived after it.` : '';
   return [`Most tokens in flight there${own}: ${told}.${passed}`];
-}
-
-/** Whether later calls may take the room that a call waits for. */
-function passersInWords({ call, background, waiting }: CallView, at: EngineView | undefined, now: number): string[] {
-  if (waiting?.nearest.cause !== 'kv' || background) return [];
-  if (at?.reservedFor === call) return ['Room that becomes free is kept from the calls behind it.'];
-  // Kept for a call ahead, it is kept from those behind as well.
-  if (at?.reservedFor !== undefined) return [];
-  const { reserveAtMs, nearest } = waiting;
-  const isNext = reserveAtMs !== undefined && nearest.ahead === 0;
-  const until = isNext ? `; in ${span(reserveAtMs - now)} at the latest room is kept for it` : '';
-  return [`Calls behind it that need less, or whose contexts are there already, may pass it${until}.`];
 }
 
 /** Causes that end for a background call once others leave room. */

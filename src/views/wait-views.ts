@@ -108,8 +108,6 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number) {
     share: placement.accounts.viewOf(call.turn.account),
     /** When it moves to the front; undefined: it is there, or never. */
     promoteAtMs: timeOf(due.promoted),
-    /** When room begins to be kept for it; undefined: it is, or never. */
-    reserveAtMs: timeOf(Math.min(due.aged, due.overdue)),
     /** When it counts as overdue; undefined: it does. */
     overdueAtMs: timeOf(due.overdue),
     /** When other engines may take it; undefined: they may, or never. */

@@ -120,20 +120,9 @@ it('advises a larger window only for an engine in which no calls wait', () => {
   expect(told({ nearest, queues: true })).toContain('What helps: more engines, as calls wait inside e already.');
 });
 
-it('says whether calls that need less may pass it, and of the first in line until when', () => {
-  expect(told({ waiting: { reserveAtMs: 30_000 } })).toContain(
-    'may pass it; in 30 s at the latest room is kept for it.',
-  );
-  // Behind others, it is not the next for which room is kept.
+it('says who is the first ahead of it', () => {
   const ahead = { ahead: 1, oldestAhead: { call: 'c-0', program: 'default:q', waitingMs: 9000 } };
-  const second = told({ nearest: ahead, waiting: { reserveAtMs: 30_000 } });
-  expect(second).toContain(' 1 call is ahead of it: c-0 of program "q", which has waited 9 s.\n');
-  expect(second).toContain('may pass it.\n');
-  const kept = told({ engine: { reservedFor: 'c-1' } });
-  expect(kept).toContain('Room that becomes free is kept from the calls behind it.');
-  const ofAnother = told({ engine: { reservedFor: 'c-0' } });
-  for (const text of [kept, ofAnother, told({ nearest: { cause: 'window' } })])
-    expect(text).not.toContain('may pass it');
+  expect(told({ nearest: ahead })).toContain(' 1 call is ahead of it: c-0 of program "q", which has waited 9 s.\n');
 });
 
 it.each([
