@@ -48,14 +48,6 @@ export interface LoadOptions {
 export const RUNS = 3;
 export const SHORT_MS = 60_000;
 
-type Length = Pick<LoadOptions, 'maxPrograms' | 'timeScale' | 'durationMs' | 'runs'> & { readonly targets: readonly unknown[] }; // prettier-ignore
-
-/** How long programs arrive at a rate, in all runs together. */
-export function arrivingMs(rate: number, { maxPrograms, timeScale, durationMs, runs, targets }: Length): number {
-  const one = Math.min((1000 * maxPrograms) / rate / timeScale, durationMs);
-  return one * (runs ?? (targets.length > 1 && one <= SHORT_MS ? RUNS : 1));
-}
-
 export interface LoadProgress {
   readonly elapsedMs: number;
   readonly programsStarted: number;

@@ -8,7 +8,7 @@ import {
   tooFewRunsText,
   tooFewText,
 } from '../../loadtest/report/index.js';
-import { isOpen, isOverloaded, isSustained, type Played } from './verdict.js';
+import { isOpen, isSustained, type Played } from './verdict.js';
 
 const NONE = 'none of these loads';
 
@@ -34,7 +34,9 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const sustained = isOpen(document) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
   if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
-  const kept = compared.filter((each) => !each.isAsLower && each.document.targets.some(keepsUp));
+  const kept = compared.filter(({ over, document: { targets } }) =>
+    targets.some((each) => !over.includes(each.name) && keepsUp(each)),
+  );
   if (kept.length === 0)
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
   const served = kept.map(certain);
@@ -48,9 +50,9 @@ export function conclusionOf(played: readonly Played[]): string[] {
 }
 
 /** Where nothing is better, only what is certainly lost, where both keep up. */
-function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
+function certain({ verdict, over, document: { targets } }: Played): PlaceVerdict {
   if (verdict.better.length > 0) return verdict;
-  const isKept = targets.every(keepsUp);
+  const isKept = over.length === 0 && targets.every(keepsUp);
   const isSure = ({ kind, factor }: Cost) => isKept && kind === undefined && factor > 0;
   return { ...verdict, losses: isKept ? verdict.losses : [], rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })) }; // prettier-ignore
 }
@@ -74,12 +76,12 @@ const ENDED = 1.25;
 function nextOf(played: readonly Played[], from: number): string {
   const values = played.map(({ value }) => value);
   const at = from === -1 ? played.length : from;
-  const document = played[at]?.document;
-  const isOver = document !== undefined && isOverloaded(document);
-  const ended = isOver ? Math.max(...document.targets.map((each) => each.programs_per_second ?? 0)) : Infinity;
+  const { over = [], document: { targets } = { targets: [] } } = played[at] ?? {};
+  const isOver = over.length > 0 && over.length === targets.length;
+  const ended = isOver ? Math.max(...targets.map((each) => each.programs_per_second ?? 0)) : Infinity;
   const most = Math.min(values[at] ?? BEYOND * (values.at(-1) ?? 0), ENDED * ended);
   const [low, high] = [values[at - 1] ?? most / BEYOND, most];
-  if (high <= FAR * low || document?.targets.some(({ completed }) => completed === 0)) return '';
+  if (high <= FAR * low || targets.some(({ completed }) => completed === 0)) return '';
   const repeat = repeatText(Math.max(...played.map(({ document: { targets } }) => runsOf(targets))));
   const isRate = played.every(({ document }) => isOpen(document));
   const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore

@@ -1,5 +1,4 @@
 import { gridLines } from '../../lab/index.js';
-import { arrivingMs } from '../../loadtest/index.js';
 import {
   A_SECOND,
   BRING_BACK,
@@ -31,7 +30,6 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   const { json, out, err } = first.report;
   const screen = json === '-' ? err : out;
   screen.write(plain(`${first.title}\n\n`));
-  err.write(timeText(loads));
   const documents: LoadDocument[] = [];
   const played: Played[] = [];
   const tell = (sentences: readonly string[]) => screen.write(plain(sentences.map((each) => `${each}\n`).join('')));
@@ -69,16 +67,6 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   }
   if (fault !== undefined) throw fault as Error;
   return documents;
-}
-
-/** Time of a whole sweep that nobody needs to be told of. */
-const PATIENCE_MS = 120_000;
-
-/** Tells how long programs arrive under all loads together, if that is long and known. */
-function timeText(loads: readonly Load[]): string {
-  const msOf = ({ options }: Load) => options.arrivals.type === 'open' ? arrivingMs(options.arrivals.ratePerSecond, options) : 0; // prettier-ignore
-  const ms = loads.reduce((sum, load) => sum + msOf(load), 0);
-  return ms < PATIENCE_MS ? '' : `These ${loads.length} loads take about ${Math.ceil(ms / 60_000)} min.\n`;
 }
 
 const PERHAPS = 'met but perhaps not sustained';

@@ -9,8 +9,8 @@ export interface Played {
   readonly place: string;
   readonly value: number;
   readonly verdict: PlaceVerdict;
-  /** Whether a lower load overloads all targets, and this one is too short to tell: it does so, too. */
-  readonly isAsLower: boolean;
+  /** Names of the targets that it overloads, or of which a lower load does, and it is too short to tell. */
+  readonly over: readonly string[];
   /** The figures and the verdict, in a line. */
   readonly sentence: string;
 }
@@ -19,24 +19,28 @@ export interface Played {
 export function playedOf(document: Summarized, lower: readonly Played[]): Played {
   const { ab, targets, settings } = document;
   const place = placeIn(document);
-  const overload = lower.find((each) => isOverloaded(each.document));
+  const isOver = (target: Target) => target.queue_grew === true || (programsToTell([target]) > 0 && overloadOf(target, lower) !== undefined); // prettier-ignore
+  const over = targets.filter(isOver).map(({ name }) => name);
   const isLost = targets.some(isLossy);
-  const tried = ab === null || isLost ? [] : triedOf(document, ab);
+  const tried = ab === null || isLost ? [] : triedOf(document, over, ab);
   const verdict = placeVerdict(place, tried, { margin: Number(settings['margin']), repeated: 'runs', isExact: false });
-  const isAsLower = overload !== undefined && programsToTell(targets) > 0;
-  const over = targets.filter(({ queue_grew }) => isAsLower || queue_grew === true).map(({ name }) => name);
   const where =
     over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
-  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document, overload)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
-  return { document, place, value: (settings['rate_per_second'] ?? settings['concurrency']) as number, verdict, isAsLower, sentence }; // prettier-ignore
+  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document, over, lower)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
+  return { document, place, value: (settings['rate_per_second'] ?? settings['concurrency']) as number, verdict, over, sentence }; // prettier-ignore
 }
+
+type Target = Summarized['targets'][number];
+
+/** The lowest load that was too much for a target. */
+const overloadOf = ({ name }: Target, lower: readonly Played[]) => lower.find(({ over }) => over.includes(name));
 
 export function placeIn({ settings }: Summarized): string {
   const [rate, concurrency] = ['rate_per_second', 'concurrency'].map((name) => settings[name]);
   return placeOf(typeof rate === 'number' ? { rate } : { concurrency: Number(concurrency) });
 }
 
-function triedOf({ targets }: Summarized, ab: NonNullable<Summarized['ab']>) {
+function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullable<Summarized['ab']>) {
   const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / ab.runs; // prettier-ignore
   const times = {
     programs: ab.program_seconds,
@@ -44,32 +48,31 @@ function triedOf({ targets }: Summarized, ab: NonNullable<Summarized['ab']>) {
     counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
     firstTokenP99Seconds: ab.ttft_p99_seconds,
   };
-  const p99 = (target: Summarized['targets'][number] | undefined, kind: string) => {
+  const p99 = (target: Target | undefined, kind: string) => {
     const own = target?.by_workload[kind];
     return own === undefined ? null : p99Of(own.program_seconds);
   };
   return targets.map((target) => ({
-    ...{ name: target.name, isOverloaded: target.queue_grew === true, isOut: isOverloaded({ targets }), failed: target.failed, times }, // prettier-ignore
+    ...{ name: target.name, isOverloaded: over.includes(target.name), isOut: over.length === targets.length, failed: target.failed, times }, // prettier-ignore
     p99s: Object.fromEntries(Object.keys(target.by_workload).map((kind) => [kind, [p99(targets[0], kind), p99(target, kind)] as const])), // prettier-ignore
   }));
 }
 
 /** Whether one target kept up, where loads are rates, and its figures. */
-function singleText(document: Summarized, overload?: Played): string {
+function singleText(document: Summarized, over: readonly string[], lower: readonly Played[]): string {
   const [target] = document.targets;
-  const ended = `${number(target?.programs_per_second ?? null)} a second ended`;
-  if (isOverloaded(document)) return `overloaded, ${ended}`;
   if (target === undefined || target.completed === 0) return 'no program completed';
+  const ended = `${number(target.programs_per_second)} a second ended`;
+  if (target.queue_grew === true) return `overloaded, ${ended}`;
+  if (over.length > 0) return `overloaded, as ${overloadOf(target, lower)?.value} a second is; ${ended}`;
   if (!isOpen(document)) return figuresOf(target);
-  const isFew = programsToTell(document.targets) > 0;
-  if (isFew && overload !== undefined) return `overloaded, as ${overload.value} a second is; ${ended}`;
   const [lasted, more] = [target.arrivals_seconds ?? 0, moreToTell(target)];
   const short = more === undefined ? '' : `: they arrived for ${number(lasted)} s, and ${number(more * lasted)} s would tell`; // prettier-ignore
-  if (isFew) return `too few programs to tell${short}; ${figuresOf(target)}`;
+  if (programsToTell([target]) > 0) return `too few programs to tell${short}; ${figuresOf(target)}`;
   return `${keepsUp(target) ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
 }
 
-function figuresOf(target: Summarized['targets'][number]): string {
+function figuresOf(target: Target): string {
   const { program_seconds: program, ttft_seconds: first, failed } = target;
   const [tail, firstTail] = [tailOf([program]), tailOf([first])];
   return [
@@ -79,15 +82,13 @@ function figuresOf(target: Summarized['targets'][number]): string {
   ].join('; ');
 }
 
-export const isOverloaded = ({ targets }: Pick<Summarized, 'targets'>): boolean =>
-  targets.every(({ queue_grew }) => queue_grew === true);
 export const isTold = ({ document }: Played): boolean => !isOpen(document) || programsToTell(document.targets) === 0;
 
 /** Whether a target keeps up with a load, and meets its objectives there; undefined: too few programs tell. */
-export function isSustained({ document }: Played, at: number): boolean | undefined {
-  const target = document.targets[at] as Summarized['targets'][number];
+export function isSustained({ document, over }: Played, at: number): boolean | undefined {
+  const target = document.targets[at] as Target;
   const isMissed = document.slo.some(({ met, target: own }) => !met && own === target.name);
-  if (target.queue_grew === true || isMissed) return false;
+  if (over.includes(target.name) || isMissed) return false;
   return isOpen(document) && programsToTell([target]) > 0 ? undefined : keepsUp(target);
 }
 
