@@ -35,9 +35,7 @@ async function simulate(command: Command, flags: GivenFlags, signal: AbortSignal
   const document = documentOf(plan, runs, advice, recommendation, signal.aborted);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0)
-    process.stdout.write(
-      plain(tablesOf(plan, runs, document, tableWidth(process.stdout), fragment, recommendation?.compared)),
-    );
+    process.stdout.write(plain(tablesOf(plan, runs, document, tableWidth(process.stdout), fragment)));
   if (!document.complete) {
     const ended = document.runs.filter(({ complete }) => complete).length;
     throw new Interrupted(`stopped when ${ended}${plan.searched === undefined ? ` of ${combinationsOf(plan).length}` : ''} runs had ended`); // prettier-ignore

@@ -53,7 +53,7 @@ export function conclusionOf(played: readonly Played[]): string[] {
 function certain({ verdict, over, document: { targets } }: Played): PlaceVerdict {
   if (verdict.better.length > 0) return verdict;
   const isKept = over.length === 0 && targets.every(keepsUp);
-  const isSure = ({ kind, factor }: Cost) => isKept && kind === undefined && factor > 0;
+  const isSure = ({ measure, factor }: Cost) => isKept && measure !== 'kind' && factor > 0;
   return { ...verdict, losses: isKept ? verdict.losses : [], rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })) }; // prettier-ignore
 }
 

@@ -1,6 +1,6 @@
 import { integer } from '../../text/index.js';
 import { auto, loadsOf, more } from './loads.js';
-import { isLost, isUnloaded, loadOf } from './overload.js';
+import { isLost, isUnloaded } from './overload.js';
 import { choicesOf, isAlone, nameOf, type Plan, valuesOf } from './plan.js';
 import { enginesOf } from './sustained.js';
 import type { RunReport } from './worker.js';
@@ -12,42 +12,14 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const runs = all.filter(({ complete }) => complete);
   if (isInVain(runs)) return [vainText(plan, runs)];
   const long = runs.some(({ refused }) => (refused['too_long'] ?? 0) > 0) ? tooLong(plan) : undefined;
-  const many = named(
-    plan,
-    'Many programs fail',
-    (at) => (isLost(runs, at) ? '' : undefined),
-    `${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`,
-  );
-  const some = long === undefined || many.length > 0 ? [] : [`Some programs fail, as ${long}.`];
-  return [...some, ...many, ...openOf(plan, runs)];
-}
-
-/** A sentence that names variants, and another that explains it. @param of a text after the name; undefined: it is not named */
-function named(plan: Plan, words: string, of: (at: number) => string | undefined, why: string): string[] {
-  const told = plan.variants.flatMap((variant, at) => {
-    const text = of(at);
-    return text === undefined ? [] : [nameOf(plan, variant) + text];
-  });
-  const names = told.length > NAMES_MAX ? `${told.length} of ${plan.variants.length} settings` : told.join('; ');
-  return told.length === 0 ? [] : [`${words}: ${names}. ${why}`];
-}
-
-function openOf(plan: Plan, runs: readonly RunReport[]): string[] {
-  if (runs.length === 0 || valuesOf(plan, 'rate').length > 1 || enginesOf(plan).length > 1) return [];
-  if (plan.slos.length === 0 && runs.every(isUnloaded))
-    return [`At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`];
-  // In several circumstances, a line for each tells it.
-  if (choicesOf(plan) > 1 && choicesOf(plan) < plan.variants.length) return [];
-  const over = (at: number) => {
-    const { size } = loadOf(plan, runs, at).overloaded;
-    return size === 0 ? undefined : size < plan.seeds.length ? ` (${size} of ${plan.seeds.length} seeds)` : '';
-  };
-  return named(
-    plan,
-    'Overloaded',
-    over,
-    'The queue kept growing, so times and factors grow with the number of programs.',
-  );
+  const failing = plan.variants.flatMap((variant, at) => (isLost(runs, at) ? [nameOf(plan, variant)] : []));
+  const names =
+    failing.length > NAMES_MAX ? `${failing.length} of ${plan.variants.length} settings` : failing.join('; ');
+  const many = `Many programs fail: ${names}. ${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`;
+  const fails = failing.length > 0 ? [many] : long === undefined ? [] : [`Some programs fail, as ${long}.`];
+  const isOne = runs.length > 0 && valuesOf(plan, 'rate').length < 2 && enginesOf(plan).length < 2;
+  const isIdle = isOne && plan.slos.length === 0 && runs.every(isUnloaded);
+  return isIdle ? [...fails, `At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`] : fails; // prettier-ignore
 }
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */
@@ -66,11 +38,9 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
   return `No program completed, as calls ended without an answer (${codes.join(', ')})${remedy}.`;
 }
 
-/** The end of a sentence, with the option that finds a higher load than the highest of these, if it can be searched. */
+/** The end of a sentence, with the option that finds a higher load than the highest of these, or a higher one. */
 function raised(plan: Plan): string {
-  if (plan.searched === 'concurrency') return `: ${more(plan)}`;
   const { axis } = loadsOf(plan);
-  return plan.searched === undefined && isAlone(plan, axis) && (axis === 'rate' || choicesOf(plan) > 1)
-    ? `: ${auto(axis, 'loads at which they do')}`
-    : '.';
+  if (plan.searched !== undefined) return plan.searched === 'concurrency' ? `: ${more(plan)}` : '.';
+  return isAlone(plan, axis) && (axis === 'rate' || choicesOf(plan) > 1) ? `: ${auto(axis, 'loads at which they do')}` : `: raise --${axis}.`; // prettier-ignore
 }

@@ -1,6 +1,5 @@
 import { BOTH_OVERLOADED, type Grid, gridLines, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
 import { counted, ratio } from '../../text/index.js';
-import { orderComparisonsOf } from './comparison.js';
 import { choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
 import { verdictAmong } from './verdicts.js';
 import type { RunReport } from './worker.js';
@@ -8,15 +7,13 @@ import type { RunReport } from './worker.js';
 /** Each setting against the first in the same circumstances, and the meaning of the words: a table. */
 export function ratioLines(plan: Plan, ended: readonly RunReport[], width: number): string[] {
   const runs = ended.filter(({ complete }) => complete);
-  // The worth of the order alone.
-  const orders = isSweep(plan) ? [] : orderComparisonsOf(plan).flatMap(({ first, other }) => rowsOf(plan, runs, [first, other], ' to fcfs-window')); // prettier-ignore
-  const every = [...groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group)), ...orders];
+  const every = groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group));
   if (every.length === 0) return [];
   const all = every.filter(({ outcome }) => outcome !== BOTH_OVERLOADED);
   const left = all.length === every.length ? [] : [`Left out: ${counted(every.length - all.length, 'row')}, as both settings are overloaded.`]; // prettier-ignore
   if (all.length === 0) return left;
   const [corner = '', ...labels] = labelsOf(plan, all.map(({ variant }) => variant)); // prettier-ignore
-  const rows = all.map((row, at) => ({ ...row, label: `${labels[at] ?? ''}${row.suffix}` }));
+  const rows = all.map((row, at) => ({ ...row, label: labels[at] ?? '' }));
   const has = (mark: RegExp) => rows.some(({ outcome }) => mark.test(outcome));
   return [
     `Times divided by those ${choicesOf(plan) > 1 ? `of ${settingOf(plan, 0)}` : nameOf(plan, plan.variants[0] as Variant)}: below 1 is faster.`, // prettier-ignore
@@ -30,9 +27,9 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
 }
 
 /** The rows of some variants against the first of them, each followed by one of the seeds that both sustain. */
-const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[], suffix = '') =>
+const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[]) =>
   verdictAmong(plan, runs, group).rows.flatMap(({ at, ...row }) => {
-    const own = { ...row, variant: group[at] ?? 0, suffix };
+    const own = { ...row, variant: group[at] ?? 0 };
     const { calm } = row.times ?? {};
     return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `(${calm.of})`, times: calm }])];
   });

@@ -1,5 +1,5 @@
 import { breakEvenOf, namesOf, type Times, verdictOf } from '../../lab/index.js';
-import { isChoice, SEARCHED, type Values, valuesText } from './axes.js';
+import { isChoice, SEARCHED, type Values } from './axes.js';
 import { compare, comparisonsOf, sentenceOf } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
 import { isLost, isUnloaded, loadOf } from './overload.js';
@@ -15,8 +15,6 @@ export interface Recommendation {
   readonly values: Values;
   /** Place among the variants of each of the circumstances; 0 is the first setting: nothing better was found. */
   readonly choice: number;
-  /** The first variant and the better one, at the highest load at which it pays. */
-  readonly compared: readonly number[];
 }
 
 type Lines = readonly (string | undefined)[];
@@ -36,20 +34,14 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const next = isStopped ? undefined : enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts); // prettier-ignore
   const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
   const isIdle = isOne && runs.every(isUnloaded);
-  const sames = isIdle ? undefined : samesOf(plan, runs);
   const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
-    const lines = [...answer, ...sustained, sames, ...rest, ...declared].filter((line) => line !== undefined);
-    const paying = verdicts.filter(({ better }) => better.includes(choice));
-    const { variants = [] } = paying.at(enginesOf(plan).length > 1 ? 0 : -1) ?? {};
-    const compared = variants.filter((_, at) => at === 0 || at === choice);
-    return lines.length === 0
-      ? undefined
-      : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice, compared };
+    const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
+    return lines.length === 0 ? undefined : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice };
   };
   const outcomes = settings < 2 ? comparisonsOf(plan).map((pair) => sentenceOf(plan, runs, pair)) : [];
   if (isIdle) return told(0, plan.slos.length === 0 ? outcomes : [next]);
-  if (sames === ALL_SAME) return told(0, [], [higherOf(plan, runs, verdicts)]);
+  if (isAllSame(plan, runs)) return told(0, [], [ALL_SAME, higherOf(plan, runs, verdicts)]);
   if (settings < 2) return told(0, outcomes, [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   if (plan.variants.length > settings) {
@@ -65,7 +57,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
     const misses = missed.length === 0 ? [] : [`Keep ${settingOf(plan, 0)}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]; // prettier-ignore
     return told(0, misses.length > 0 ? misses : [sentence, higherOf(plan, runs, verdicts)]);
   }
-  const who = verdicts[0]?.rows.find(({ at }) => at === choice)?.price.find(({ kind }) => kind !== undefined)?.text;
+  const who = verdicts[0]?.rows.find(({ at }) => at === choice)?.price.find(({ measure }) => measure === 'kind')?.text;
   return told(choice, [`Take ${sentenceOf(plan, runs, { first: 0, other: choice })}${who === undefined ? '' : ` ${who}.`}`, next]); // prettier-ignore
 }
 
@@ -80,23 +72,11 @@ function higherOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
 
 const ALL_SAME = 'All settings gave the same results: what differs never came into play.';
 
-/** Values that gave the same figures with each seed, whatever else varies: a sentence. */
-function samesOf({ variants, lists }: Plan, runs: readonly RunReport[]): string | undefined {
-  const figures = variants.map((_, at) => runs.flatMap((run) => (run.variant === at ? [run.program_seconds, run.ttft_seconds] : []))); // prettier-ignore
-  const axes = axesOf(lists).filter((axis) => !SEARCHED.some((each) => each === axis));
-  if (axes.length === axesOf(lists).length && variants.length > 1 && new Set(figures.map((each) => JSON.stringify(each))).size === 1) return ALL_SAME; // prettier-ignore
-  const sames = axes.flatMap((axis) => {
-    const named = new Map<string, string[]>();
-    for (const value of lists[axis] ?? []) {
-      const own = variants.flatMap(({ values }, at) => (values[axis] === value ? [{ ...values, [axis]: '' }, figures[at]] : [])); // prettier-ignore
-      const key = JSON.stringify(own);
-      named.set(key, [...(named.get(key) ?? []), valuesText({ [axis]: value })]);
-    }
-    return [...named.values()].filter(({ length }) => length > 1).map(namesOf);
-  });
-  return sames.length === 0
-    ? undefined
-    : `Equal in every run, as what differs never came into play: ${sames.join('; ')}.`;
+/** Whether all variants gave the same figures with each seed, at one load. */
+function isAllSame({ variants, lists }: Plan, runs: readonly RunReport[]): boolean {
+  const figures = variants.map((_, at) => JSON.stringify(runs.flatMap((run) => (run.variant === at ? [run.program_seconds, run.ttft_seconds] : [])))); // prettier-ignore
+  const isOneLoad = axesOf(lists).every((axis) => !SEARCHED.some((each) => each === axis));
+  return variants.length > 1 && isOneLoad && new Set(figures).size === 1;
 }
 
 /** The settings that vary, of one of them. */

@@ -16,7 +16,8 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const isOfEngines = engines.length > 1 || plan.searched === 'engines';
   const values = isOfEngines ? engines : axis === 'rate' || plan.slos.length > 0 ? given : [];
   const isOne = values.length < 2 && !isOfEngines;
-  if (isOne && plan.slos.length === 0) return [];
+  const isOverloading = choicesOf(plan) === plan.variants.length && plan.variants.some((_, at) => loadOf(plan, runs, at).overloaded.size > 0); // prettier-ignore
+  if (isOne && plan.slos.length === 0 && !isOverloading) return [];
   const [at, unit] = isOfEngines ? ['on', 'engines'] : axis === 'rate' ? ['at', 'a second'] : ['with', 'at a time'];
   const named = new Map<string, string[]>();
   for (const choice of variantsAt(plan, 0)) {
@@ -38,7 +39,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const groups = [...named].sort(([, one], [, other]) => Number(isMany(one)) * one.length - Number(isMany(other)) * other.length); // prettier-ignore
   const texts = groups.map(([text, names], at) => (groups.length === 1 ? text : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names)} ${text}`)); // prettier-ignore
   const objectives = objectivesOf(plan);
-  const what = objectives === '' ? 'Sustained' : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`;
+  const what = objectives === '' ? (isOne ? 'Seeds that sustain this load' : 'Sustained') : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`; // prettier-ignore
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
   return [`${what}${most}: ${texts.join('; ')}.${nearestOf(plan, runs)}`];
 }

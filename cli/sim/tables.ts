@@ -11,7 +11,6 @@ import type { RunReport } from './worker.js';
  * @param all the runs of the plan, as far as they have begun
  * @param width of the tables, in characters
  * @param fragment how to set what is recommended instead of the first: lines
- * @param compared the variants whose kinds of programs are told, if those of all would be too many
  */
 export function tablesOf(
   plan: Plan,
@@ -19,21 +18,18 @@ export function tablesOf(
   document: SimDocument,
   width: number,
   fragment: readonly string[] = [],
-  compared: readonly number[] = [],
 ) {
   const runs = all.filter((run) => run.complete);
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
   const [corner = '', ...labels] = labelsOf(plan, plan.variants.map((_, at) => at)); // prettier-ignore
-  const rowsOf = (variants: readonly number[]) => variants.flatMap((at) => (ended[at]?.length ? [[labels[at] ?? '', ended[at]] as const] : [])); // prettier-ignore
-  const kinds = isSweep(plan) ? gridLines(gridOf(corner, kindsOf(compared.flatMap((at) => ended[at] ?? [])), rowsOf(compared)), width) : []; // prettier-ignore
+  const rows = ended.flatMap((own, at) => (own.length > 0 ? [[labels[at] ?? '', own] as const] : []));
   const blocks = [
     document.complete ? [] : ['Stopped: runs that had not ended are left out.'],
     [...document.advice, ...(document.recommendation === undefined ? [] : [document.recommendation])],
     fragment,
     ratioLines(plan, runs, width),
     [titleOf(plan)],
-    gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rowsOf([...ended.keys()])), width),
-    kinds,
+    gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rows), width),
     notesOf(plan, document, runs),
   ];
   return `${blocks

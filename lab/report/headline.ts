@@ -25,13 +25,9 @@ export const MEASURES = ['mean', 'program', 'first token', 'kind'] as const;
 /** A time that is worse, and by how many times. */
 export interface Cost {
   readonly measure: (typeof MEASURES)[number];
-  /** Of one kind of program. */
-  readonly kind?: string;
   readonly factor: number;
   readonly text: string;
 }
-
-export const textsOf = (price: readonly Cost[]): string[] => price.map(({ text }) => text);
 
 /** The facts of the sentence that opens a report. */
 export interface Change extends Times {

@@ -1,6 +1,6 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
-import { type Cost, firstTokenText, inCalm, isMuchSooner, outcomeOf, textsOf, type Times, worseOf } from './headline.js'; // prettier-ignore
+import { type Cost, firstTokenText, inCalm, isMuchSooner, outcomeOf, type Times, worseOf } from './headline.js'; // prettier-ignore
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -123,7 +123,7 @@ function comparedOf(all: readonly Tried[], { margin, isExact }: Terms) {
 }
 
 function gainOf([slight]: readonly Against[], open: readonly Against[], margin: number): string | undefined {
-  if (slight !== undefined) return `${slight.name} is ${outcomeOf(slight.ratio, margin)}${inCalm(slight.times)}, too little for its price: ${textsOf(slight.price).join('; ')}`; // prettier-ignore
+  if (slight !== undefined) return `${slight.name} is ${outcomeOf(slight.ratio, margin)}${inCalm(slight.times)}, too little for its price: ${slight.price.map(({ text }) => text).join('; ')}`; // prettier-ignore
   const isTold = (value: Ratio) => isMuchSooner(value, margin);
   const same = open.filter(({ verdict }) => verdict === 'same').map(({ name, times }) => ({ name, first: firstTokenText(times, margin, { isTold }) })); // prettier-ignore
   return same.flatMap(({ name, first }) => (first === '' ? [] : [`${name} makes programs no faster, but ${first}`]))[0];
@@ -162,7 +162,7 @@ const PAYS = 1.1;
 function priceOf({ p99s, times }: Tried, margin: number): Cost[] {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
     const factor = before === null || after === null ? 0 : after / before;
-    return factor <= PAYS ? [] : [{ measure: 'kind' as const, kind, factor, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
+    return factor <= PAYS ? [] : [{ measure: 'kind' as const, factor, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
   return [...worseOf(times, margin), ...(most === undefined ? [] : [most])];

@@ -145,12 +145,6 @@ it('says of settings without any effect that they had none', () => {
   expect(linesOf({ concurrency: [8], window: [1024, 2048] })).toEqual([same, higher('--concurrency auto --programs 400')]); // prettier-ignore
   expect(linesOf({ window: [1024, 2048] }, { isExact: true, seeds: [0] })).toEqual([same, higher('--rate auto')]);
   expect(linesOf({ concurrency: [8], conditions: ['none', 'production'] })).toEqual([same]);
-  // Of four windows at two rates, under two conditions.
-  const lists = { rate: [1, 2], conditions: ['none', 'production'], window: [1, 2, 3, 4] };
-  const some = (at: number) => ({
-    program_seconds: spread(at % 4 === 0 ? 10 : at % 4 === 3 ? 11 : 9 + (at > 7 ? 1 : 0)),
-  });
-  expect(linesOf(lists, {}, some)).toContain('Equal in every run, as what differs never came into play: without failures and under production; window 2 and window 3.'); // prettier-ignore
 });
 
 it('says after a search over numbers at a time without a gain what would take it further', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { adviceOf } from '../../cli/sim/advice.js';
 import { type Plan, settingOf } from '../../cli/sim/plan.js';
 import { recommend } from '../../cli/sim/recommendation.js';
 import { verdictsOf } from '../../cli/sim/verdicts.js';
@@ -246,11 +245,6 @@ describe('an objective', () => {
     ]);
     expect(told([0.4], [40, 10])[0]).toMatch(/^Take plas: /);
   });
-});
-
-it('says of circumstances alone which of them overload the setting', () => {
-  const { plan, runs } = madeUp({ rate: [0.4], conditions: ['none', 'production'] }, {}, (at) => ({ queue_grew: at === 0, completed: 300, refused: {} })); // prettier-ignore
-  expect(adviceOf(plan, runs)).toEqual([expect.stringMatching(/^Overloaded: without failures\. The queue kept growing/)]); // prettier-ignore
 });
 
 describe('what runs leave open', () => {
