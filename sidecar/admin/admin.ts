@@ -31,9 +31,7 @@ export function adminRoutes(context: Parts): Routes {
       if (/POST|DELETE/.test(request.method ?? '') && response.headersSent) logChange(context, request);
     };
   const answer = (read: (request: IncomingMessage, params: Params) => unknown, status = 200) =>
-    guarded(async (request, response, params) =>
-      sendJson(request, response, status, 'admin', await read(request, params)),
-    );
+    guarded(async (request, response, params) => sendJson(response, status, 'admin', await read(request, params)));
   const ofEngine = (change: (engine: Engine, request: IncomingMessage) => void) =>
     answer((request, params) => {
       const engine = findEngine(context, params);
@@ -73,10 +71,10 @@ export function adminRoutes(context: Parts): Routes {
     '/demo': { POST: answer(() => startDemo(context), 202) },
     '/config': { GET: answer(() => redact(context.config)) },
     '/metrics': {
-      GET: guarded(async (request, response) => {
+      GET: guarded(async (_, response) => {
         const { registry } = context.metrics;
         const text = Buffer.from(await registry.metrics());
-        send(request, response, 200, 'admin', text, { 'content-type': registry.contentType });
+        send(response, 200, 'admin', text, { 'content-type': registry.contentType });
       }),
     },
   };
@@ -85,12 +83,12 @@ export function adminRoutes(context: Parts): Routes {
 
 /** Open to everyone on every listener: the probes reveal only that the gateway is alive, and whether it is ready. */
 export function probeRoutes(context: Parts): Routes {
-  const alive: Handlers = { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) };
+  const alive: Handlers = { GET: (_, response) => sendJson(response, 200, 'alive', { status: 'ok' }) };
   return {
     '/healthz': alive,
     // The path of the engines' own probes.
     '/health': alive,
-    '/readyz': { GET: (request, response) => showReady(context, request, response) },
+    '/readyz': { GET: (_, response) => showReady(context, response) },
   };
 }
 
@@ -133,7 +131,7 @@ async function addEngine(context: Parts, request: IncomingMessage, response: Ser
   if (!response.destroyed) await checkEngine(context, engine, response);
   // Of a client that has gone, nobody would know that it was added. A response that broken input cut short never closes.
   if (request.socket.destroyed) return;
-  sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
+  sendJson(response, 201, 'admin', engineRow(context, context.membership.add(engine)));
 }
 
 /** Time of all requests of such a look. */
@@ -192,11 +190,11 @@ function removeEngine(context: Parts, request: IncomingMessage, params: Params) 
   return { id: engine.id, removed: true };
 }
 
-function showReady(context: Parts, request: IncomingMessage, response: ServerResponse): void {
+function showReady(context: Parts, response: ServerResponse): void {
   const { draining, fleet } = context;
   const takesCalls = fleet.awaited.size > 0 || fleet.list().some(isServing);
   const obstacle = draining ? 'draining' : takesCalls ? undefined : 'no_engine';
   const status = obstacle === undefined ? 200 : 503;
   const body = { ready: obstacle === undefined, reason: obstacle, cluster: context.cluster?.standing };
-  sendJson(request, response, status, obstacle ?? 'ready', body);
+  sendJson(response, status, obstacle ?? 'ready', body);
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../errors.js';
 import { send } from '../http/answer.js';
-import type { Handler, Params, Routes } from '../http/listener.js';
+import type { Handler, Routes } from '../http/listener.js';
 
 /** Where `npm run build` puts the page, as seen from the built gateway and from its sources. */
 const FOLDERS = ['../../ui', '../../dist/ui'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
@@ -39,18 +39,18 @@ export function pageRoutes(folder?: string): Routes {
     if (files.size === 0) files = readFiles(folder === undefined ? FOLDERS : [folder]);
     return files.get(name);
   };
-  const toPage: Handler = (request, response, { id }) =>
-    send(request, response, 302, 'page', Buffer.of(), { location: id === undefined ? '/ui' : `/ui?program=${encodeURIComponent(id)}` }); // prettier-ignore
+  const toPage: Handler = (_, response, { id }) =>
+    send(response, 302, 'page', Buffer.of(), { location: id === undefined ? '/ui' : `/ui?program=${encodeURIComponent(id)}` }); // prettier-ignore
   return {
     '/': { GET: toPage },
     '/ui/programs/:id': { GET: toPage },
-    '/ui': { GET: (request, response) => sendPage(request, response, find('index.html')) },
+    '/ui': { GET: (_, response) => sendPage(response, find('index.html')) },
     '/ui/assets/:file': {
-      GET: (request, response, params: Params) => {
+      GET: (_, response, params) => {
         const file = find(`assets/${params['file'] ?? ''}`);
         if (file === undefined) throw new GatewayError('unknown_path', 'The page has no such file. Load it again.');
         // Its name holds the hash of its content.
-        sendFile(request, response, 200, file, { 'cache-control': 'public, max-age=31536000, immutable' });
+        sendFile(response, 200, file, { 'cache-control': 'public, max-age=31536000, immutable' });
       },
     },
   };
@@ -69,9 +69,9 @@ const pageFile = (bytes: Buffer, type: string): PageFile => ({ bytes, packed: gz
 
 const NOT_BUILT = 'The page is not built. Run `npm run build`, then load it again.\n';
 
-function sendPage(request: IncomingMessage, response: ServerResponse, file: PageFile | undefined): void {
+function sendPage(response: ServerResponse, file: PageFile | undefined): void {
   const shown = file ?? pageFile(Buffer.from(NOT_BUILT), 'text/plain; charset=utf-8');
-  sendFile(request, response, file === undefined ? 404 : 200, shown, {
+  sendFile(response, file === undefined ? 404 : 200, shown, {
     'cache-control': 'no-store',
     'content-security-policy': POLICY,
     'referrer-policy': 'no-referrer',
@@ -79,15 +79,9 @@ function sendPage(request: IncomingMessage, response: ServerResponse, file: Page
   });
 }
 
-function sendFile(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  file: PageFile,
-  headers: OutgoingHttpHeaders,
-): void {
-  const packs = /\bgzip\b/i.test(request.headers['accept-encoding'] ?? '');
-  send(request, response, status, 'page', packs ? file.packed : file.bytes, {
+function sendFile(response: ServerResponse, status: number, file: PageFile, headers: OutgoingHttpHeaders): void {
+  const packs = /\bgzip\b/i.test(response.req.headers['accept-encoding'] ?? '');
+  send(response, status, 'page', packs ? file.packed : file.bytes, {
     'content-type': file.type,
     ...(packs && { 'content-encoding': 'gzip' }),
     vary: 'accept-encoding',

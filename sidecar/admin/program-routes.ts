@@ -1,11 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { programId, type TenantId } from '../../src/index.js';
+import type { IncomingMessage } from 'node:http';
+import { programId } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import { fieldsOf } from '../http/headers.js';
-import type { Routes } from '../http/listener.js';
+import type { Admitted, Routes } from '../http/listener.js';
 import { cleanId, labelOf } from '../identity/names.js';
 import { count } from './figures.js';
 import { cancelAnywhere, endEverywhere, wherever } from './peers.js';
@@ -37,7 +37,7 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
     '/programs/:id/end': {
       POST: async (request, response, { id = '' }) => {
         const end = asAdmin && !hasClientKey(context, request) ? endAsOperator : endAsClient;
-        sendJson(request, response, 200, 'ended', { ended: true, id, ...(await end(request, id)) });
+        sendJson(response, 200, 'ended', { ended: true, id, ...(await end(request, id)) });
         if (end === endAsOperator && isOperator(context, request)) logChange(context, request);
       },
     },
@@ -63,9 +63,7 @@ const hasClientKey = ({ config, auth }: Parts, request: IncomingMessage): boolea
 export async function releaseProgram(
   context: Parts,
   field: 'program_id' | 'session_id',
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { tenant, request, response }: Admitted,
 ): Promise<void> {
   const body = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const program = context.identifier.named(tenant, body[field]);
@@ -73,5 +71,5 @@ export async function releaseProgram(
   // The end of a sub-agent's own session does not end its root.
   const isRoot = labelOf(program) === cleanId(body[field]);
   const released = isRoot && (await endEverywhere(context, program));
-  sendJson(request, response, 200, 'ended', { [field]: body[field], released });
+  sendJson(response, 200, 'ended', { [field]: body[field], released });
 }

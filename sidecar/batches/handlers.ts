@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { queryOf } from '../admin/query.js';
 import type { Context } from '../context.js';
@@ -9,7 +9,7 @@ import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import { checked } from '../http/checked.js';
 import { requestIdOf } from '../http/headers.js';
-import type { TenantHandler } from '../http/listener.js';
+import type { Admitted, TenantHandler } from '../http/listener.js';
 import type { Batches } from './batches.js';
 import { ofDisk } from './line-file.js';
 import { relayTo } from './relay.js';
@@ -20,24 +20,22 @@ import { upload } from './upload.js';
 
 const LIST_MAX = 10_000;
 
-interface Asked {
+interface Asked extends Admitted {
   readonly batches: Batches;
   readonly shelf: Shelf;
   readonly id: string;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 /** `/v1/files` and `/v1/batches`, in OpenAI's forms. Another gateway that has the batches is asked in our place. */
 export function batchHandlers(config: () => Context['config'], seat: BatchSeat) {
   const answer =
     (handler: (asked: Asked) => object | undefined | Promise<object | undefined>): TenantHandler =>
-    async (tenant, request, response, { id = '' }) => {
+    async (admitted, { id = '' }) => {
       const { batches } = seat;
-      if (batches === undefined) return relayTo(seat.holder, request, response);
+      if (batches === undefined) return relayTo(seat.holder, admitted);
       try {
-        const found = await handler({ batches, shelf: batches.shelf(tenant), id, request, response });
-        if (found !== undefined) sendJson(request, response, 200, 'batch', found);
+        const found = await handler({ batches, shelf: batches.shelf(admitted.tenant), id, ...admitted });
+        if (found !== undefined) sendJson(admitted.response, 200, 'batch', found);
       } catch (error) {
         throw ofDisk(error);
       }
@@ -49,7 +47,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat) 
         const files = [...shelf.files.values()].filter((file) => purpose === null || file.purpose === purpose);
         return page(files, request, 'file');
       }),
-      POST: answer(({ shelf, request, response }) => upload(shelf, config().batches, request, response)),
+      POST: answer((asked) => upload(asked.shelf, config().batches, asked)),
     },
     '/v1/files/:id': {
       GET: answer(({ shelf, id }) => fileOf(shelf, id)),

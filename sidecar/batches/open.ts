@@ -93,7 +93,7 @@ function sender(context: Context): BatchPorts['ask'] {
       acceptCall(context, call).catch((thrown: unknown) => {
         const error = asGatewayError(thrown);
         if (error !== thrown) context.log.error({ err: thrown, request_id: id }, 'request failed');
-        sendError(request, response, error, api);
+        sendError(response, error, api);
       });
     });
 }

@@ -1,15 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { request as ask } from 'undici';
 import { hasBody } from '../http/body.js';
 import { toClient, toEngine } from '../http/headers.js';
+import type { Admitted } from '../http/listener.js';
 import { moving } from './line-file.js';
 
 /** Marks a request that a gateway has passed on: it is not passed on again. */
 const RELAYED = 'x-maitred-relayed';
 
 /** Passes a request on to the gateway that has the batches. @param holder its URL, if one is known @throws GatewayError `batches_moving` */
-export async function relayTo(holder: string | undefined, request: IncomingMessage, response: ServerResponse) {
+export async function relayTo(holder: string | undefined, { request, response }: Admitted) {
   if (holder === undefined || request.headers[RELAYED] !== undefined) throw moving();
   const length = request.headers['content-length'];
   const headers = [...toEngine(request.headers, { dropKey: false, plain: false }), RELAYED, '1'];

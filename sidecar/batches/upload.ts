@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { finished, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
+import type { Admitted } from '../http/listener.js';
 import { ofDisk } from './line-file.js';
 import { newFile, newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
@@ -26,8 +27,7 @@ const fieldsOf = (keepSeconds: number) =>
 export async function upload(
   shelf: Shelf,
   { fileBytes, bytesMax, filesMax, keepMs }: Config['batches'],
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response }: Admitted,
 ): Promise<FileObject> {
   const form = formOf(request);
   const tooLarge = () =>

@@ -107,7 +107,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     fields: { ...api.usageFields?.(body), ...note },
     trace: context.tracing?.begin(tenant, identity, headers),
   };
-  const call = new Call(spec, request, response, context);
+  const call = new Call(spec, response, context);
   if (over === undefined) call.start();
   else call.refuse(over);
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { millis, tokens, type Dispatch, type Event, type ProgramId, type Reject, type Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { endProgram } from '../admin/programs.js';
@@ -52,13 +52,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   constructor(
     readonly spec: CallSpec,
-    request: IncomingMessage,
     response: ServerResponse,
     private readonly context: Context,
   ) {
     this.#program = spec.identity.program;
     this.#times = new CallTimes(context.driver);
-    this.#reply = new Reply(request, response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
+    this.#reply = new Reply(response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
   }
 
   start(): void {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Api, StreamReader } from '../apis/api.js';
 import { ERRORS, type GatewayError } from '../errors.js';
@@ -24,13 +24,12 @@ export class Reply {
 
   /** @param idleMs after which a silent client is gone @param gone called at most once, before the reply is done */
   constructor(
-    private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
     private readonly api: Api,
     private readonly idleMs: number,
     private readonly gone: () => void,
   ) {
-    this.#socket = request.socket;
+    this.#socket = response.req.socket;
     this.#socket.once('close', this.#closed);
   }
 
@@ -74,9 +73,9 @@ export class Reply {
   /** Ends the reply with an error: an event in an open stream, else a status. @param reader has followed the stream */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
     if (this.#done) return;
-    if (this.streaming) return this.end(this.api.errorEvent(error, requestIdOf(this.request), reader));
+    if (this.streaming) return this.end(this.api.errorEvent(error, requestIdOf(this.response.req), reader));
     this.#finish(error.status);
-    sendError(this.request, this.response, error, this.api, headers);
+    sendError(this.response, error, this.api, headers);
   }
 
   #finish(status: number): void {

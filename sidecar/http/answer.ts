@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Api } from '../apis/api.js';
 import { GatewayError } from '../errors.js';
@@ -6,7 +6,6 @@ import { JSON_TYPE, idHeaders, requestIdOf } from './headers.js';
 
 /** Sends one of the gateway's own answers. `reason` names the sender of the answer, or the reason of a refusal. */
 export function send(
-  request: IncomingMessage,
   response: ServerResponse,
   status: number,
   reason: string,
@@ -15,7 +14,7 @@ export function send(
 ): void {
   response.writeHead(status, {
     'content-length': bytes.length,
-    'x-request-id': requestIdOf(request),
+    'x-request-id': requestIdOf(response.req),
     'x-maitred-reason': reason,
     ...headers,
   });
@@ -23,27 +22,25 @@ export function send(
 }
 
 export function sendJson(
-  request: IncomingMessage,
   response: ServerResponse,
   status: number,
   reason: string,
   body: unknown,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  send(request, response, status, reason, Buffer.from(JSON.stringify(body)), { ...JSON_TYPE, ...headers });
+  send(response, status, reason, Buffer.from(JSON.stringify(body)), { ...JSON_TYPE, ...headers });
 }
 
 /** Sends an error of the table, in the shape of the requested API. */
 export function sendError(
-  request: IncomingMessage,
   response: ServerResponse,
   error: GatewayError,
   api: Pick<Api, 'errorBody' | 'idHeader'>,
   headers: OutgoingHttpHeaders = {},
 ): void {
   const { retryAfterSeconds } = error;
-  const id = requestIdOf(request);
-  sendJson(request, response, error.status, error.code, api.errorBody(error, id), {
+  const id = requestIdOf(response.req);
+  sendJson(response, error.status, error.code, api.errorBody(error, id), {
     ...idHeaders(api, id),
     ...headers,
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),

@@ -36,7 +36,7 @@ export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Socket
   response.assignSocket(socket);
   settleRequestId(request);
   // Before its head is read, a request has no path.
-  sendError(request, response, error, familyOf(inBody ? (last.req.url ?? '') : ''), { connection: 'close' });
+  sendError(response, error, familyOf(inBody ? (last.req.url ?? '') : ''), { connection: 'close' });
   return error;
 }
 

@@ -15,8 +15,13 @@ import { checkEncoding, originForm, splitTarget } from './target.js';
 
 export type Params = Readonly<Record<string, string | undefined>>;
 export type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
-/** A handler of a client's request, which its key has let in. */
-export type TenantHandler = (tenant: TenantId, ...asked: Parameters<Handler>) => void | Promise<void>;
+/** A client's request, which its key has let in. */
+export interface Admitted {
+  readonly tenant: TenantId;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+export type TenantHandler = (admitted: Admitted, params: Params) => void | Promise<void>;
 /** Largest block of request headers: twice Node's default. */
 const HEADER_BYTES_MAX = 32_768;
 
@@ -153,9 +158,9 @@ function enter(request: IncomingMessage, response: ServerResponse, find: Find, r
     checkEncoding(splitTarget(request.url).path);
     const { handlers, params } = find(request.url);
     const running = handlerOf(handlers, request)(request, response, params);
-    running?.catch((thrown: unknown) => refuse(request, response, thrown, refused));
+    running?.catch((thrown: unknown) => refuse(response, thrown, refused));
   } catch (thrown) {
-    refuse(request, response, thrown, refused);
+    refuse(response, thrown, refused);
   }
 }
 
@@ -203,11 +208,11 @@ export function checkNoUpgrade({ headers }: IncomingMessage): void {
     throw new GatewayError('upgrade_unsupported', 'WebSockets are not passed on. Connect to an engine directly.');
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, refused: Refused): void {
+function refuse(response: ServerResponse, thrown: unknown, refused: Refused): void {
   const error = asGatewayError(thrown);
-  refused(error, request, error === thrown ? undefined : thrown);
+  refused(error, response.req, error === thrown ? undefined : thrown);
   if (error.code === 'client_gone' || response.headersSent) response.destroy();
-  else sendError(request, response, error, familyOf(splitTarget(request.url ?? '').path));
+  else sendError(response, error, familyOf(splitTarget(response.req.url ?? '').path));
 }
 
 const unknownPath = (hint = ''): GatewayError =>

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/index.js';
 import { redacted } from '../calls/refusal.js';
 import { didYouMean } from '../config/index.js';
@@ -50,15 +50,15 @@ function mergedModels(context: Context): Map<string, JsonObject> {
 }
 
 /** `GET /v1/models` */
-export function listModels(context: Context, request: IncomingMessage, response: ServerResponse): void {
+export function listModels(context: Context, response: ServerResponse): void {
   const data = [...mergedModels(context).values()];
   const headers = { 'x-maitred-policy': context.driver.views.policyName };
-  sendJson(request, response, 200, 'merged', { object: 'list', data }, headers);
+  sendJson(response, 200, 'merged', { object: 'list', data }, headers);
 }
 
 /** `GET /v1/models/{id}` @throws GatewayError `unknown_model` */
-export function showModel(context: Context, id: string, request: IncomingMessage, response: ServerResponse): void {
+export function showModel(context: Context, id: string, response: ServerResponse): void {
   const entry = mergedModels(context).get(id);
   if (entry === undefined) throw unknownModel(context, id);
-  sendJson(request, response, 200, 'merged', entry);
+  sendJson(response, 200, 'merged', entry);
 }

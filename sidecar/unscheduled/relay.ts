@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { programId, type TenantId } from '../../src/index.js';
+import { programId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
 import type { Active } from '../calls/active.js';
 import { refusalFor, refusalOf, secretsOf, tooLarge } from '../calls/refusal.js';
@@ -10,16 +10,14 @@ import { GatewayError } from '../errors.js';
 import { writeFrom } from '../http/answer.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { fieldsOf, idHeaders, requestIdOf, toClient, toEngine } from '../http/headers.js';
+import type { Admitted } from '../http/listener.js';
 import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
 import { splitTarget } from '../http/target.js';
 
 /** A request that bypasses the queues, and the API whose errors its client can read. */
-export interface Asked {
+export interface Asked extends Admitted {
   readonly api: Api;
-  readonly tenant: TenantId;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 /** All passed-through requests count as one program's, because their programs are unknown. */
