@@ -1,6 +1,7 @@
 import type { BlockHashes } from '../engine/blocks.js';
 import { tokens, type Family } from '../../src/index.js';
 import type { AgentProgram, Prefix } from '../../workloads/index.js';
+import { blockHashes } from '../text/tokens.js';
 
 /**
  * Numbers of blocks, as spans that count up by one, filled from the last span to the first.
@@ -185,11 +186,11 @@ export class Layout {
     const blocks = this.blocks(call, promptTokens);
     const full = Math.floor(promptTokens / blockSize);
     const stride = Math.max(1, Math.round(PREFIX_TOKENS / blockSize));
-    const prefix: number[] = [];
-    for (let block = stride - 1; block < full && prefix.length < PREFIX_BLOCKS_MAX; block += stride)
-      prefix.push(hashOf(blocks.at(block)));
+    const numbers: number[] = [];
+    for (let block = stride - 1; block < full && numbers.length < PREFIX_BLOCKS_MAX; block += stride)
+      numbers.push(blocks.at(block));
     this.texts.giveBack(blocks);
-    return prefix;
+    return [...blockHashes(numbers, 1, '')];
   }
 
   /** The family that a gateway would find for the call's thread: its leading text, if that is a named one. */
@@ -226,18 +227,4 @@ export class Layout {
 function keptTokens(prefix: Prefix | undefined): number {
   if (prefix === undefined) return 0;
   return 'blocks' in prefix ? prefix.blocks.length * prefix.blockTokens : prefix.tokens;
-}
-
-/** A 53-bit hash that only tells numbers apart: murmur's finaliser over each half, salted with the other one. */
-function hashOf(value: number): number {
-  const upper = Math.floor(value / 2 ** 32) >>> 0;
-  const low = mixed(value >>> 0, upper);
-  return (mixed(upper, low) >>> 11) * 2 ** 32 + low;
-}
-
-function mixed(value: number, salt: number): number {
-  let hash = value ^ Math.imul(salt ^ 0x9e3779b9, 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }
