@@ -6,7 +6,7 @@ import { compareDocuments, ComparisonError, isLossy, summaryOf, type Summarized 
 import { checkReadable } from '../files.js';
 import { marginOption } from '../sim/source.js';
 import { sweepText } from './sweep.js';
-import { type Played, playedOf } from './verdict.js';
+import { carried, type Played, playedOf } from './verdict.js';
 
 export function addCompareCommand(load: Command): void {
   const compare = load
@@ -32,7 +32,7 @@ export function addCompareCommand(load: Command): void {
 function textFor(documents: readonly Summarized[], width: number): string {
   const [document, ...more] = documents;
   if (document !== undefined && more.length === 0) return summaryOf(document, width);
-  const played = documents.reduce<Played[]>((lower, each) => [...lower, playedOf(each, lower)], []);
+  const played = documents.reduce<Played[]>((lower, each) => [...lower, playedOf(carried(each, lower))], []);
   return `${played.map(({ sentence }) => `${sentence}\n`).join('')}${sweepText(documents, played, undefined, width)}`;
 }
 

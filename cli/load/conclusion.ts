@@ -34,9 +34,7 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const sustained = isOpen(document) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
   if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
-  const kept = compared.filter(({ over, document: { targets } }) =>
-    targets.some((each) => !over.includes(each.name) && keepsUp(each)),
-  );
+  const kept = compared.filter(({ document: { targets } }) => targets.some(keepsUp));
   if (kept.length === 0)
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];
   const served = kept.map(certain);
@@ -50,9 +48,9 @@ export function conclusionOf(played: readonly Played[]): string[] {
 }
 
 /** Where nothing is better, only what is certainly lost, where both keep up. */
-function certain({ verdict, over, document: { targets } }: Played): PlaceVerdict {
+function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
   if (verdict.better.length > 0) return verdict;
-  const isKept = over.length === 0 && targets.every(keepsUp);
+  const isKept = targets.every(keepsUp);
   const isSure = ({ measure, factor }: Cost) => isKept && measure !== 'kind' && factor > 0;
   return { ...verdict, losses: isKept ? verdict.losses : [], rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })) }; // prettier-ignore
 }

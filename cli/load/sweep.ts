@@ -17,7 +17,7 @@ import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import { isOpen, isTold, placeIn, type Played, playedOf } from './verdict.js';
+import { carried, isOpen, isTold, placeIn, type Played, playedOf } from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -38,7 +38,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   for (const load of loads) {
     let document: LoadDocument;
     try {
-      document = await play(load, signal);
+      document = carried(await play(load, signal), played);
     } catch (error) {
       // Earlier loads are reported all the same, and are no error of usage.
       fault = documents.length > 0 && error instanceof ConfigError ? new Error(error.message) : error;
@@ -54,7 +54,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
       [fault, stopped] = [new Error(`${left} ${place.toLowerCase()}`), BRING_BACK];
       break;
     }
-    const one = playedOf(document, played);
+    const one = playedOf(document);
     played.push(one);
     tell([one.sentence]);
   }

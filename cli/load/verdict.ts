@@ -9,31 +9,32 @@ export interface Played {
   readonly place: string;
   readonly value: number;
   readonly verdict: PlaceVerdict;
-  /** Names of the targets that it overloads, or of which a lower load does, and it is too short to tell. */
+  /** Names of the targets that it overloads. */
   readonly over: readonly string[];
   /** The figures and the verdict, in a line. */
   readonly sentence: string;
 }
 
-/** @param lower those before it */
-export function playedOf(document: Summarized, lower: readonly Played[]): Played {
+/** A load that too few programs tell of overloads a target that a lower one does. @param lower those before it */
+export function carried<D extends Summarized>(document: D, lower: readonly Played[]): D {
+  const isOver = (target: Target) => programsToTell([target]) > 0 && lower.some(({ over }) => over.includes(target.name)); // prettier-ignore
+  return { ...document, targets: document.targets.map((each) => (isOver(each) ? { ...each, queue_grew: true } : each)) }; // prettier-ignore
+}
+
+export function playedOf(document: Summarized): Played {
   const { ab, targets, settings } = document;
   const place = placeIn(document);
-  const isOver = (target: Target) => target.queue_grew === true || (programsToTell([target]) > 0 && overloadOf(target, lower) !== undefined); // prettier-ignore
-  const over = targets.filter(isOver).map(({ name }) => name);
+  const over = targets.filter(({ queue_grew }) => queue_grew === true).map(({ name }) => name);
   const isLost = targets.some(isLossy);
   const tried = ab === null || isLost ? [] : triedOf(document, over, ab);
   const verdict = placeVerdict(place, tried, { margin: Number(settings['margin']), repeated: 'runs', isExact: false });
   const where =
     over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
-  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document, over, lower)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
+  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
   return { document, place, value: (settings['rate_per_second'] ?? settings['concurrency']) as number, verdict, over, sentence }; // prettier-ignore
 }
 
 type Target = Summarized['targets'][number];
-
-/** The lowest load that was too much for a target. */
-const overloadOf = ({ name }: Target, lower: readonly Played[]) => lower.find(({ over }) => over.includes(name));
 
 export function placeIn({ settings }: Summarized): string {
   const [rate, concurrency] = ['rate_per_second', 'concurrency'].map((name) => settings[name]);
@@ -59,12 +60,10 @@ function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullab
 }
 
 /** Whether one target kept up, where loads are rates, and its figures. */
-function singleText(document: Summarized, over: readonly string[], lower: readonly Played[]): string {
+function singleText(document: Summarized): string {
   const [target] = document.targets;
   if (target === undefined || target.completed === 0) return 'no program completed';
-  const ended = `${number(target.programs_per_second)} a second ended`;
-  if (target.queue_grew === true) return `overloaded, ${ended}`;
-  if (over.length > 0) return `overloaded, as ${overloadOf(target, lower)?.value} a second is; ${ended}`;
+  if (target.queue_grew === true) return `overloaded, ${number(target.programs_per_second)} a second ended`;
   if (!isOpen(document)) return figuresOf(target);
   const [lasted, more] = [target.arrivals_seconds ?? 0, moreToTell(target)];
   const short = more === undefined ? '' : `: they arrived for ${number(lasted)} s, and ${number(more * lasted)} s would tell`; // prettier-ignore
@@ -85,10 +84,10 @@ function figuresOf(target: Target): string {
 export const isTold = ({ document }: Played): boolean => !isOpen(document) || programsToTell(document.targets) === 0;
 
 /** Whether a target keeps up with a load, and meets its objectives there; undefined: too few programs tell. */
-export function isSustained({ document, over }: Played, at: number): boolean | undefined {
+export function isSustained({ document }: Played, at: number): boolean | undefined {
   const target = document.targets[at] as Target;
   const isMissed = document.slo.some(({ met, target: own }) => !met && own === target.name);
-  if (over.includes(target.name) || isMissed) return false;
+  if (isMissed) return false;
   return isOpen(document) && programsToTell([target]) > 0 ? undefined : keepsUp(target);
 }
 

@@ -61,7 +61,7 @@ const FILLING_ON = 2;
 export function programsToTell(targets: readonly TargetReport[]): number {
   const open = targets.filter(({ queue_grew }) => queue_grew !== true);
   const short = open.map((target) => (amplyMore(target) * target.programs) / target.by_run.length);
-  const isFew = targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
+  const isFew = open.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
   const most = 10 * Math.ceil(Math.max(0, ...short) / 10);
   return most === 0 && !isFew ? 0 : Math.max(KEEPS_UP_PROGRAMS_MIN, most);
 }

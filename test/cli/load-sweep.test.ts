@@ -157,18 +157,25 @@ describe('a sweep of one target', () => {
   });
 
   it('calls no objective met without a word where the load is not sustained', async () => {
-    const { lines } = await printed({ seconds: [2], met: true }, { seconds: [5], grew: [true] }, { seconds: [6], lasted: 6 }, { seconds: [9], met: false }); // prettier-ignore
-    expect(lines[6]).toBe('SLO program_seconds.p99 < 9: met at 1 (2) a second; met but perhaps not sustained at 3 (6) a second; met but not sustained at 2 (5) a second; missed at 4 (9) a second.'); // prettier-ignore
+    const { lines } = await printed({ seconds: [2], met: true }, { seconds: [5], lasted: 6 }, { seconds: [6], grew: [true] }, { seconds: [9], met: false }); // prettier-ignore
+    expect(lines[6]).toBe('SLO program_seconds.p99 < 9: met at 1 (2) a second; met but perhaps not sustained at 2 (5) a second; met but not sustained at 3 (6) a second; missed at 4 (9) a second.'); // prettier-ignore
   });
 
   it('takes an overload for one of all loads above, where none of them is sustained', async () => {
     const few = { seconds: [5], lasted: 6 };
     const failing = { seconds: [5], programs: 100, completed: 90 };
-    const { lines } = await printed({ seconds: [2] }, { seconds: [5], grew: [true] }, failing, few);
-    expect(lines.slice(3, 7)).toEqual([
+    const { lines, documents } = await printed(
+      { seconds: [2], met: true },
+      { seconds: [5], grew: [true] },
+      failing,
+      few,
+    );
+    expect(documents.map(({ targets: [target] }) => target!.queue_grew)).toEqual([false, true, false, true]);
+    expect(lines[6]).toContain('met but not sustained at 2 (5), 3 (5) and 4 (5) a second.');
+    expect([...lines.slice(3, 6), lines[7]]).toEqual([
       'At 2 a second: overloaded, 1.5 a second ended.',
       'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed (http_503).',
-      'At 4 a second: overloaded, as 2 a second is; 1.5 a second ended.',
+      'At 4 a second: overloaded, 1.5 a second ended.',
       'Sustained: up to 1 a second. Try --rate 1..1.9.',
     ]);
   });
