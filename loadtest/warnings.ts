@@ -10,7 +10,8 @@ const IDLE_SHARE = 0.25;
 /** Deviation in length above which prompts count as wrong. */
 const LENGTH_SHARE = 0.01;
 
-const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+/** A time of the run, as it is at real speed. */
+const real = (ms: number, timeScale: number) => `${number((timeScale * ms) / 1000)} s`;
 
 interface Ran {
   readonly options: Pick<LoadOptions, 'connections' | 'ignoreEos' | 'timeScale'>;
@@ -30,7 +31,7 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
         ? ['The load tester was a bottleneck', 'Start several, with different seeds.']
         : ['This machine was too busy', 'Repeat on an idle machine.'];
     warnings.push(
-      `${who}: 1 % of calls went out ${ms(lateSendMs.p99)} late or more (event-loop lag p99 ${ms(loopLagMs.p99)}, ${(100 * cpuShare).toFixed(0)} % of one core). Latencies include this. ${remedy}`,
+      `${who}: 1 % of calls went out ${real(lateSendMs.p99, options.timeScale)} late or more (event-loop lag p99 ${real(loopLagMs.p99, options.timeScale)}, ${(100 * cpuShare).toFixed(0)} % of one core). Latencies include this. ${remedy}`,
     );
   }
   if (callsInFlightMax >= options.connections)
@@ -49,7 +50,7 @@ function ofTarget(target: TargetFacts, { ignoreEos, timeScale }: Ran['options'])
   const speed = speedWarning(target, timeScale);
   const warnings = speed === undefined ? [] : [speed];
   if (waitedMs > LATE_MS)
-    warnings.push(`${url} was busy before the run: a call waited ${ms(waitedMs)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore
+    warnings.push(`${url} was busy before the run: a call waited ${real(waitedMs, timeScale)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore
   if (disturbances.length > 0)
     warnings.push(`At ${url}, during the run: ${disturbances.join('; ')}. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
   if (!isExact) {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { plain, tableWidth } from '../../text/index.js';
 import { compareDocuments, ComparisonError, isLossy, summaryOf, type Summarized } from '../../loadtest/report/index.js';
@@ -16,10 +15,8 @@ export function addCompareCommand(load: Command): void {
     .argument('<other>', 'document of one target')
     .addOption(marginOption());
   compare.action((first: string, other: string, { margin }: { readonly margin: number }) => {
-    const [a = '', b = ''] = [first, other].map((file) => basename(file).replace(/\.json$/, ''));
-    const names = a === b ? (['first', 'other'] as const) : ([a, b] as const);
     try {
-      const compared = compareDocuments(documentIn(compare, first), documentIn(compare, other), names, margin);
+      const compared = compareDocuments(documentIn(compare, first), documentIn(compare, other), [first, other], margin);
       process.stdout.write(plain(textFor(compared, tableWidth(process.stdout))));
       if (compared.every(({ targets }) => targets.some(isLossy))) throw new Error('nothing could be compared');
     } catch (error) {

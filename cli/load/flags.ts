@@ -62,7 +62,7 @@ export function addLoadOptions(command: Command): Command {
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
     .option(
       '--slo <expression>',
-      'exit 1 if it is missed, such as "program_seconds.p99 < 60" or "ttft_seconds.p95 < 2"; repeatable',
+      'exit 1 if it is missed (of several loads: at each), such as "program_seconds.p99 < 60" or "ttft_seconds.p95 < 2"; repeatable',
       collect,
       [],
     )
@@ -79,9 +79,9 @@ export function addLoadOptions(command: Command): Command {
       '\nWithout --rate and --concurrency, programs arrive at the times of their trace.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.',
     );
   return addExamples(command, {
-    'load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40': 'measure one engine or gateway',
-    'load --target URL --target URL --workload react --concurrency 8 --programs 24': 'compare two',
-    'load --target URL --target URL --workload react --rate 0.5..2 --programs 60': 'from which rate on B is faster',
+    'load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 80': 'measure one engine or gateway',
+    'load --target URL --target URL --workload react --concurrency 8 --programs 80': 'compare two',
+    'load --target URL --target URL --workload react --rate 0.5..2 --programs 80': 'from which rate on B is faster',
     "load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'": 'recorded programs, and a condition',
     'load compare before.json after.json': 'compare two --json documents',
   });

@@ -17,7 +17,7 @@ import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import { carried, isOpen, isTold, placeIn, type Played, playedOf } from './verdict.js';
+import { carried, isOpen, isTold, placeIn, type Played, playedOf, valueOf } from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -50,7 +50,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     if (left !== undefined) {
       // Further loads would be measured without it.
       const place = placeIn(document);
-      tell([`${place}: not known: ${left}.`]);
+      tell([`${place}: ${left}.`]);
       [fault, stopped] = [new Error(`${left} ${place.toLowerCase()}`), BRING_BACK];
       break;
     }
@@ -75,7 +75,6 @@ const PERHAPS = 'met but perhaps not sustained';
 function slosOf(played: readonly Played[]): string[] {
   const [first] = played;
   if (first === undefined) return [];
-  const where = (texts: readonly string[]) => isOpen(first.document) ? `at ${listed(texts)} a second` : `with ${listed(texts)} at a time`; // prettier-ignore
   return first.document.slo.map((slo, at) => {
     const results: Record<string, string[]> = { met: [], [PERHAPS]: [], 'met but not sustained': [], missed: [] };
     for (const one of played) {
@@ -84,12 +83,28 @@ function slosOf(played: readonly Played[]): string[] {
       const kept = !own.every(keepsUp) ? 'met but not sustained' : isTold(one) ? 'met' : PERHAPS;
       results[met ? kept : 'missed']?.push(`${one.value} (${value === null ? 'not measured' : number(value)})`);
     }
-    const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${where(texts)}`])); // prettier-ignore
+    const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${placesIn(first.document, texts)}`])); // prettier-ignore
     return `${sloName(slo, first.document.ab !== null)}: ${told.join('; ')}.`;
   });
 }
 
-const listed = (texts: readonly string[]): string => new Intl.ListFormat('en-GB').format(texts);
+/** Such as `at 1 and 2 a second`. */
+function placesIn(document: Summarized, loads: readonly string[]): string {
+  const listed = new Intl.ListFormat('en-GB').format(loads);
+  return isOpen(document) ? `at ${listed} a second` : `with ${listed} at a time`;
+}
+
+/** One of a kind, as their figures differ, with the loads that cause it. */
+function warningsOf(documents: readonly Summarized[]): string[] {
+  const all = documents.flatMap((document) =>
+    document.warnings.map((text) => ({ document, text, kind: text.replaceAll(/ [\d.,]+/g, '') })),
+  );
+  return all.flatMap((one) => {
+    const same = all.filter(({ kind }) => kind === one.kind);
+    const where = same.length < documents.length ? ` ${placesIn(one.document, same.map(({ document }) => String(valueOf(document))))}` : ''; // prettier-ignore
+    return same[0] === one ? [`Warning${where}: ${one.text}`] : [];
+  });
+}
 
 export function sweepText(
   documents: readonly Summarized[],
@@ -104,13 +119,9 @@ export function sweepText(
     document.targets.map(({ name }, _, { length }) => (length > 1 ? `${value}  ${name}` : String(value))),
   );
   const grid = figureGrid(targets, [isRate ? 'rate' : 'at a time', ...labels]);
-  // One of a kind: their figures differ.
-  const warnings = new Map(
-    documents.flatMap((each) => each.warnings.map((text) => [text.replaceAll(/ [\d.,]+/g, ''), `Warning: ${text}`])),
-  );
   const hasIntervals = played.some(({ sentence }) => /\d–\d/.test(sentence));
   const notes = [
-    ...warnings.values(),
+    ...warningsOf(documents),
     ...(hasIntervals ? [sureText(Math.min(...played.map(({ document: { ab } }) => ab?.runs ?? Infinity)))] : []),
     ...(isRate ? [A_SECOND] : []),
   ];

@@ -31,15 +31,16 @@ export function playedOf(document: Summarized): Played {
   const where =
     over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
   const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
-  return { document, place, value: (settings['rate_per_second'] ?? settings['concurrency']) as number, verdict, over, sentence }; // prettier-ignore
+  return { document, place, value: valueOf(document), verdict, over, sentence }; // prettier-ignore
 }
 
 type Target = Summarized['targets'][number];
 
-export function placeIn({ settings }: Summarized): string {
-  const [rate, concurrency] = ['rate_per_second', 'concurrency'].map((name) => settings[name]);
-  return placeOf(typeof rate === 'number' ? { rate } : { concurrency: Number(concurrency) });
-}
+export const valueOf = ({ settings }: Summarized): number =>
+  Number(settings['rate_per_second'] ?? settings['concurrency']);
+
+export const placeIn = (document: Summarized): string =>
+  placeOf({ [isOpen(document) ? 'rate' : 'concurrency']: valueOf(document) });
 
 function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullable<Summarized['ab']>) {
   const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / ab.runs; // prettier-ignore

@@ -4,7 +4,7 @@ import { number } from '../../text/index.js';
 import { RUNS } from '../load.js';
 import type { Summarized } from './document.js';
 import { isLossy } from './pairs.js';
-import { isSlowed, keepsUp, KEEPS_UP_PROGRAMS_MIN, leftText, programsToTell, type TargetReport } from './target.js';
+import { isSlowed, keepsUp, leftText, programsToTell, type TargetReport } from './target.js';
 
 type Targets = readonly TargetReport[];
 
@@ -14,10 +14,10 @@ export const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${run
 
 type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds'>;
 
-/** Asks for these loads again. @param programs of each run; absent: as many as there were @param given another rate */
-function againText(documents: readonly Timed[], runs: number, programs?: number, given?: string): string {
+/** Asks for these loads again. @param programs of each run; absent: as many as there were */
+function againText(documents: readonly Timed[], runs: number, programs?: number): string {
   const of = (name: string) => documents.flatMap(({ settings: { [name]: value } }) => (typeof value === 'number' ? [value] : [])).join(','); // prettier-ignore
-  const [rate, counts, cut] = [given ?? of('rate_per_second'), of('concurrency'), of('duration_seconds')];
+  const [rate, counts, cut] = [of('rate_per_second'), of('concurrency'), of('duration_seconds')];
   const flags = [
     ...(rate === '' ? [] : [` --rate ${rate}`]),
     ...(counts === '' ? [] : [` --concurrency ${counts}`]),
@@ -34,21 +34,13 @@ export function tooFewText(document: Timed): string {
   return `Too few programs to tell whether ${String(settings['rate_per_second'])} a second can be sustained: ${againText([document], runsOf(targets), programsToTell(targets))}`; // prettier-ignore
 }
 
-/** Asks for the same of a recording too short to tell, at the rate at which its programs ended. */
-function tooShortText(document: Timed): string {
-  const { targets } = document;
-  const ended = Math.min(...targets.map(({ programs_per_second: each }) => each ?? Infinity), rateOf(document) ?? Infinity); // prettier-ignore
-  return `Too few programs to tell which rate can be sustained: ${againText([document], runsOf(targets), KEEPS_UP_PROGRAMS_MIN, number(ended))}`; // prettier-ignore
-}
-
-/** Programs for each one at a time below which many fill or empty the engines, and from which on hardly any do. */
-const FEW = 10;
-const STEADY = 25;
+/** Programs for each one at a time: of fewer, many fill or empty the engines. */
+const STEADY = 10;
 
 /** Asks for longer runs of programs at a time, if these are short. */
 export function shortText(documents: readonly Timed[]): string[] {
   const countOf = ({ settings }: Timed) => Number(settings['concurrency']);
-  const short = documents.filter((each) => countOf(each) > 0 && !each.targets.some((target) => isLossy(target) || target.programs >= FEW * target.by_run.length * countOf(each))); // prettier-ignore
+  const short = documents.filter((each) => countOf(each) > 0 && !each.targets.some((target) => isLossy(target) || target.programs >= STEADY * target.by_run.length * countOf(each))); // prettier-ignore
   const programs = STEADY * Math.max(...short.map(countOf));
   return short.length === 0 ? [] : [`Many of so few programs fill or empty the engines: ${againText(short, Math.max(...short.map(({ targets }) => runsOf(targets))), programs)}`]; // prettier-ignore
 }
@@ -56,8 +48,7 @@ export function shortText(documents: readonly Timed[]): string[] {
 /** Asks for the runs that would tell where two targets seem to differ. */
 export function tooFewRunsText(documents: readonly (Timed & Pick<Summarized, 'ab'>)[]): string {
   const runs = Math.max(...documents.map(({ ab }) => ab?.runs_to_tell ?? 1));
-  const had = Math.max(...documents.map(({ ab }) => ab?.runs ?? 1));
-  return `${had > 1 ? 'Too few runs to' : 'One run cannot'} tell which is better: ${againText(documents, runs)}`;
+  return `To tell which is better, ${againText(documents, runs)}`;
 }
 
 /** Programs a second, as given, or as a recording has them. */
@@ -87,15 +78,19 @@ export function adviceOf(document: Summarized): string[] {
   // Whatever else there is to say is of a target that is not whole.
   if (targets.some((target) => leftText(target) !== undefined)) return [BRING_BACK];
   const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && programsToTell([target]) > 0); // prettier-ignore
-  if (rate !== undefined && complete && isShort) return [settings['arrivals'] === 'trace' ? tooShortText(document) : tooFewText(document)]; // prettier-ignore
+  // Nobody asks at which rate a recording could be sustained.
+  if (typeof settings['rate_per_second'] === 'number' && complete && isShort) return [tooFewText(document)];
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second: ended } = target;
     if (rate === undefined) return [];
-    if (complete && programsToTell(targets) === 0 && keepsUp(target)) return [`${targets.length > 1 ? `${name} kept` : 'Kept'} up with ${number(rate)} a second.`]; // prettier-ignore
-    if (queue_grew !== true) return [];
+    const say = (text: string) => [targets.length > 1 ? `${name}: ${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`]; // prettier-ignore
+    if (queue_grew !== true) {
+      if (!complete || programsToTell(targets) > 0) return [];
+      return say(keepsUp(target) ? `kept up with ${number(rate)} a second` : `did not keep up with ${number(rate)} a second, as more than 1 % of its programs failed`); // prettier-ignore
+    }
     // Where one of two keeps up, this is an answer.
     const next = targets.some(keepsUp) ? '' : `; try --rate below ${number(ended)}`;
-    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs${next}.`]; // prettier-ignore
+    return say(`overloaded: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs${next}`); // prettier-ignore
   });
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);

@@ -84,12 +84,12 @@ export function makeReporter(options: ReporterOptions) {
     progress: (progress: LoadProgress) => view?.progress(progress),
     report(summary: LoadSummary) {
       view?.end();
-      return documentOf(settings, targets, pairs, slos, summary);
+      return documentOf(settings, targets, pairs, slos, { ...summary, targets: summary.targets.map((each) => atRealSpeed(each, speed)) }); // prettier-ignore
     },
   };
 }
 
-/** Numbers of records that are times end in `Ms`. */
+/** Numbers that are times end in `Ms`. */
 function atRealSpeed<T extends object>(record: T, speed: number): T {
   if (speed === 1) return record;
   const fields = Object.entries(record).map(([name, value]: [string, unknown]) =>

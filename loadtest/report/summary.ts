@@ -42,17 +42,18 @@ export const sureText = (runs: number): string =>
 
 function outcomeOf(target: TargetReport): string[] {
   const { program_seconds: program, slowdown, failed, url, engine_left: left } = target;
-  if (typeof left === 'string') return [`Not known: ${leftText(target)}.`];
-  const [{ mean }, tail] = [program, tailOf([program])];
   const lost = failed === 0 ? '' : failedText(target, url);
+  if (typeof left === 'string')
+    return [`${leftText(target)}, so the times are not those of all its engines${lost && `; ${lost}`}.`];
+  const [{ mean }, tail] = [program, tailOf([program])];
   if (mean === null) return lost === '' ? [] : [`${lost}.`];
   const slowed = slowdown.mean === null ? '' : `, a mean slowdown of ${number(slowdown.mean)}`;
   return [`${lost === '' ? 'Programs' : `${lost}; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`]; // prettier-ignore
 }
 
 /** The programs that ended before a stop tend to be the short ones. */
-const partialOf = ({ elapsed_seconds, programs_unfinished, ab }: Summarized): string =>
-  `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones: let it finish.${ab === null ? '' : ' Ratios are of the programs that ended at both targets.'}`;
+const partialOf = ({ programs_unfinished, ab }: Summarized): string =>
+  `Partial: stopped with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones: let it finish.${ab === null ? '' : ' Ratios are of the programs that ended at both targets.'}`;
 
 export function targetsText(targets: Targets): string[] {
   const names = leftAligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
