@@ -81,7 +81,6 @@ export function moreOf(
   margin: number,
   repeated: string,
 ): { count?: number; text: string; isOpen: boolean } {
-  // prettier-ignore
   if ((ratio.low ?? 0) >= 1 - margin) return { text: 'not faster', isOpen: false };
   const enough = ratio.pairs >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
   if (enough !== undefined) return { count: enough, text: `about ${enough} ${repeated} would tell`, isOpen: true };

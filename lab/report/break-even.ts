@@ -1,4 +1,4 @@
-import { type Cost, fasterText, MEASURES } from './headline.js';
+import { type Cost, factorText, MEASURES } from './headline.js';
 import { isMany, namesOf, type PlaceVerdict } from './places.js';
 
 /**
@@ -52,13 +52,13 @@ const UNIT = / (a second|at a time)$/;
 
 /** By how much programs are faster at most, and what that hangs on. @param first name of the first */
 function gainOf(paying: readonly PlaceVerdict[], choice: number, first: string): string {
-  const own = paying.flatMap(({ rows }) => rows.filter(({ at }) => at === choice)).map(({ outcome, times }) => ({ isGrowing: outcome.includes('*'), ratio: times?.programs.mean.ratio ?? 1 })); // prettier-ignore
-  const most = own.reduce((one, other) => (other.ratio < one.ratio ? other : one));
+  const own = paying.flatMap(({ rows }) => rows.filter(({ at }) => at === choice)).map(({ outcome, times }) => ({ isGrowing: outcome.includes('*'), mean: times?.programs.mean })); // prettier-ignore
+  const most = own.reduce((one, other) => ((other.mean?.ratio ?? 1) < (one.mean?.ratio ?? 1) ? other : one));
   const bursts = paying.filter((one) => one.bursts?.includes(choice));
   const places = bursts.length === paying.length ? '' : ` ${namesOf(bursts.map((each) => lowered(each.place)))}`;
   const caveat = bursts.length === 0 ? '' : `,${places} for certain only with seeds that overload ${first}`;
   const longer = most.isGrowing && bursts.length < paying.length ? ' (more in longer runs)' : '';
-  return `programs ${paying.length > 1 ? 'up to ' : ''}${fasterText(most.ratio)}${longer}${caveat}`;
+  return `programs ${paying.length > 1 ? 'up to ' : ''}${most.mean ? factorText(most.mean) : ''}${longer}${caveat}`;
 }
 
 /** @param choice the only one to tell of; undefined: any is */

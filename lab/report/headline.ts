@@ -69,13 +69,16 @@ function programsText(change: Change, margin: number): string {
   if (mean.ratio === null || verdict === undefined)
     return `no comparison with ${against}: no program completed in both`;
   const chance = isSingle(change) ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
-  const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
+  const more = moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text;
+  // An interval without a gain is told as that.
+  const isUnsure = verdict === 'unsure' && (mean.low ?? 0) < 1 - margin;
+  const figures = `(${figuresOf(mean)}${chance}${isUnsure ? `; ${more}` : ''})`;
   const difference =
     verdict === 'same'
-      ? ` within ${number(100 * margin)} % of ${against}`
-      : verdict === 'unsure'
-        ? `: no certain difference from ${against}: ${moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text}`
-        : ` ${outcomeOf(mean, margin)} than ${against}`;
+      ? ` within ${number(100 * margin)} % of`
+      : isUnsure
+        ? ': no certain difference from'
+        : ` ${verdict === 'unsure' ? more : changeText(mean.ratio)} than`;
   // Short programs can gain much that the mean, of a few long ones, does not show.
   const isMiddle = verdict !== 'sooner' && isMuchSooner(p50, margin);
   // A tail that is not told goes the way of the mean; of few programs it is chance.
@@ -84,7 +87,7 @@ function programsText(change: Change, margin: number): string {
   const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
   // Of one repetition, figures alone.
   const others = isSingle(change) ? tailOf(change) : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
-  return [`programs${difference} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
+  return [`programs${difference} ${against} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
 }
 
 /** Of fewer than 100, the p99 is the slowest. */
@@ -121,7 +124,7 @@ export function worseOf(times: Times, margin: number): Cost[] {
   const [first = p99] = [p99, p50].sort((a, b) => factor(b) - factor(a));
   // A certain price is the higher one.
   const isTold = isLater(first) || (verdictOf(p99, margin) === 'unsure' && (p99.ratio ?? 0) > FACTOR_MIN);
-  const words = (value: Ratio) => isLater(value) ? outcomeOf(value, margin) : `perhaps ${slowerText(value.ratio ?? 1)}`; // prettier-ignore
+  const words = (value: Ratio) => isLater(value) ? outcomeOf(value, margin) : `perhaps ${factorText(value)}`; // prettier-ignore
   const text = firstTokenText({ ...own, of: undefined, calm: undefined }, margin, { isTold: (value) => isTold && value === first, words }); // prettier-ignore
   return [
     ...(program === undefined ? [] : [{ measure: 'program' as const, factor: times.programs.p99.ratio ?? 0, text: `program ${program}` }]), // prettier-ignore
@@ -149,29 +152,39 @@ export function firstTokenText(
   return told.length === 0 ? '' : `first token ${told.join(', ')}${inCalm(calm)}`;
 }
 
-/** A ratio of times in words: `2.1x faster`, `12 % slower`. */
+/** `2.1x faster`, `the same`: a ratio of times in the words of a sentence. */
 export function outcomeOf(value: Ratio, margin: number): string {
   const verdict = verdictOf(value, margin);
   if (value.ratio === null || verdict === undefined) return 'unknown';
   switch (verdict) {
     case 'sooner':
-      return fasterText(value.ratio);
     case 'later':
-      return slowerText(value.ratio);
+      return factorText(value);
     case 'same':
       return 'the same';
     case 'unsure':
-      return `no certain difference (${ratio(value.ratio)}${intervalOf(value)})`;
+      return `no certain difference (${figuresOf(value)})`;
   }
 }
 
-export const fasterText = (ratioOfTimes: number): string => `${ratioOfTimes > 1 / FACTOR_MIN ? share(1 - ratioOfTimes) : factor(1 / ratioOfTimes)} faster`; // prettier-ignore
-const slowerText = (ratioOfTimes: number): string => `${ratioOfTimes < FACTOR_MIN ? share(ratioOfTimes - 1) : factor(ratioOfTimes)} slower`; // prettier-ignore
+/** An interval whose ends are so many times apart: the truth may be half of a factor, or twice as much. */
+const FAR_APART = 4;
+
+/** The change, with its interval where the factor alone would promise too much. */
+export function factorText(value: Ratio): string {
+  const isFar = (value.high ?? 0) > FAR_APART * (value.low ?? 0);
+  return `${changeText(value.ratio ?? 1)}${isFar ? ` (${figuresOf(value)})` : ''}`;
+}
+
+export function changeText(ratioOfTimes: number): string {
+  const [times, part] = ratioOfTimes < 1 ? [1 / ratioOfTimes, 1 - ratioOfTimes] : [ratioOfTimes, ratioOfTimes - 1];
+  return `${times < FACTOR_MIN ? share(part) : factor(times)} ${ratioOfTimes < 1 ? 'faster' : 'slower'}`;
+}
 
 /** Smaller changes read better as percentages: of the time before. */
 export const FACTOR_MIN = 1.5;
 export const isMuchSooner = (value: Ratio, margin: number): boolean => verdictOf(value, margin) === 'sooner' && (value.ratio ?? 1) < 1 / FACTOR_MIN; // prettier-ignore
-const intervalOf = (value: Ratio): string => (value.low === null ? '' : `, ${spanText(value)}`);
+const figuresOf = (value: Ratio): string => ratio(value.ratio) + (value.low === null ? '' : `, ${spanText(value)}`);
 const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;
 /** Whole percents, unless they would claim that nothing or everything changed. */
 const share = (value: number): string => `${value > 0.01 && value < 0.99 ? (100 * value).toFixed(0) : number(100 * value)} %`; // prettier-ignore

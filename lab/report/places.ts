@@ -1,6 +1,6 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
-import { type Cost, firstTokenText, inCalm, isMuchSooner, outcomeOf, type Times, worseOf } from './headline.js'; // prettier-ignore
+import { type Cost, firstTokenText, inCalm, isMuchSooner, changeText, outcomeOf, type Times, worseOf } from './headline.js'; // prettier-ignore
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -107,9 +107,10 @@ function wordsOf({ isOverloaded, verdict, ratio, times }: Against, first: Tried 
 /** `2.1x faster`, `no difference`, `about 12 seeds would tell`. @param repeated of what a ratio without an interval is one; undefined: it is sure */
 function changeWords(ratio: Ratio, margin: number, repeated?: string): string {
   const verdict = verdictOf(ratio, margin);
-  if (verdict === 'unsure' && ratio.low !== null) return moreOf(ratio, margin, repeated ?? '').text;
-  const words = verdict === 'same' ? 'no difference' : outcomeOf(ratio, margin);
-  return ratio.low === null && ratio.ratio !== null && repeated !== undefined ? `${words} in one ${repeated.slice(0, -1)}` : words; // prettier-ignore
+  if (ratio.ratio === null) return 'unknown';
+  if (verdict === 'unsure') return moreOf(ratio, margin, repeated ?? '').text;
+  const words = verdict === 'same' ? 'no difference' : changeText(ratio.ratio);
+  return ratio.low === null && repeated !== undefined ? `${words} in one ${repeated.slice(0, -1)}` : words; // prettier-ignore
 }
 
 /** All that can be compared, against the first. */

@@ -109,7 +109,7 @@ describe('the verdict over several loads', () => {
     const later = ({ ttft_seconds: first, seed }: RunReport, at: number) => ({ queue_grew: false, ttft_seconds: { ...first, p99: at === 2 ? 4 ** seed : 10 } }); // prettier-ignore
     const { sentence } = outcome([[10, 10, 5, 5], [20, 20, 10, 9], [40, 40, 20, 9]], later); // prettier-ignore
     expect(sentence.split('\n').slice(0, 2)).toEqual([
-      'plas pays at all of these loads: programs up to 2.0x faster. Price: first token p99 perhaps 2.8x slower (10 -> 28 s) at 0.1 a second.',
+      'plas pays at all of these loads: programs up to 2.0x faster. Price: first token p99 perhaps 2.8x slower (2.80, wide interval; 10 -> 28 s) at 0.1 a second.',
       'It may pay below 0.1, too: --rate auto looks for the least that does.',
     ]);
     expect(outcome([[10, 10, 5, 5], [20, 20, 10, 9], [40, 40, 20, 9]], later, SEEDS, 'rate').sentence).toContain('\nIt may pay below 0.1, too: the search ended'); // prettier-ignore

@@ -29,6 +29,11 @@ describe('the sentence of a comparison', () => {
     expect(headline(change(perhaps))).toContain('p99 no certain difference (2.90, 0.89–9.42; 0.8 -> 4.52 s)');
   });
 
+  it('names the interval of a change that is certain, but whose factor is not', () => {
+    const wide = { firstToken: { p50: of(0.25, 0.1, 0.6), p99: of(7.08, 1.66, 30.2) } };
+    expect(headline(change(wide))).toContain('first token p50 4.0x faster (0.25, 0.10–0.60), p99 7.1x slower (7.08, 1.66–30.2; 0.8 -> 4.52 s);'); // prettier-ignore
+  });
+
   it('knows the slow programs that pay for the others', () => {
     expect(headline(change(programs(of(0.9), of(1.3))))).toContain('(0.90, 0.90–0.90), p99 30 % slower;');
     // Where chance hides the slowest.
@@ -56,7 +61,7 @@ describe('the sentence of a comparison', () => {
 
   it('tells a median that is much sooner where the mean is not', () => {
     expect(headline(change(programs(of(1, 0.9, 1.1), of(1), of(0.05))))).toContain(
-      '(1.00, 0.90–1.10), p50 20x faster;',
+      '(1.00, 0.90–1.10; too few seeds to tell), p50 20x faster;',
     );
     expect(headline(change(programs(of(1, 0.9, 1.1), of(1), of(0.7))))).not.toContain('p50 30');
     expect(headline(change(programs(of(0.5), of(1), of(0.05))))).not.toContain('p50 20x');
@@ -65,14 +70,14 @@ describe('the sentence of a comparison', () => {
   const UNSURE = 'programs: no certain difference from pass-through';
   it.each([
     [of(1, 0.99, 1.01), 'programs within 2 % of pass-through (1.00, 0.99–1.01)'],
-    [of(0.97, 0.96, 0.985), `${UNSURE}: about 5 seeds would tell (0.97, 0.96–0.98)`],
-    [of(1.08, 0.97, 1.2), `${UNSURE}: about 7 seeds would tell (1.08, 0.97–1.20)`],
-    [of(1.02, 1.01, 1.03), `${UNSURE}: not faster (1.02, 1.01–1.03)`],
-    [of(0.99, 0.88, 1.11), `${UNSURE}: too few seeds to tell (0.99, 0.88–1.11)`],
-    [{ ...of(0.99, 0.88, 1.11), pairs: 8 }, `${UNSURE}: treat them as equal (0.99, 0.88–1.11)`],
-    [{ ...of(1.08, 0.97, 1.2), pairs: 16 }, `${UNSURE}: too uneven to tell (1.08, 0.97–1.20)`],
-    [{ ...of(0.6, 0.32, 1.14), pairs: 28 }, `${UNSURE}: too uneven to tell (0.60, 0.32–1.14)`],
-    [of(0.975, 0.8, 1.2), `${UNSURE}: too few seeds to tell (0.97, 0.80–1.20)`],
+    [of(0.97, 0.96, 0.985), `${UNSURE} (0.97, 0.96–0.98; about 5 seeds would tell)`],
+    [of(1.08, 0.97, 1.2), `${UNSURE} (1.08, 0.97–1.20; about 7 seeds would tell)`],
+    [of(1.02, 1.01, 1.03), 'programs not faster than pass-through (1.02, 1.01–1.03)'],
+    [of(0.99, 0.88, 1.11), `${UNSURE} (0.99, 0.88–1.11; too few seeds to tell)`],
+    [{ ...of(0.99, 0.88, 1.11), pairs: 8 }, `${UNSURE} (0.99, 0.88–1.11; treat them as equal)`],
+    [{ ...of(1.08, 0.97, 1.2), pairs: 16 }, `${UNSURE} (1.08, 0.97–1.20; too uneven to tell)`],
+    [{ ...of(0.6, 0.32, 1.14), pairs: 28 }, `${UNSURE} (0.60, 0.32–1.14; too uneven to tell)`],
+    [of(0.975, 0.8, 1.2), `${UNSURE} (0.97, 0.80–1.20; too few seeds to tell)`],
     [of(1.35, 1.2, 1.5), 'programs 35 % slower than pass-through (1.35, 1.20–1.50)'],
     [of(3, 2, 4), 'programs 3.0x slower than pass-through (3.00, 2.00–4.00)'],
     [
