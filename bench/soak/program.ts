@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { numberFrom } from '../../cli/options.js';
 import { sayDisturbance, watchOthers, type Disturbance } from '../disturbance.js';
 import { makeRandom, mean, printTable, say, show } from '../numbers.js';
@@ -13,7 +13,6 @@ const SAMPLE_MS = 5000;
 /** Leases, kept places and idle connections end by then. */
 const BACK_MS_MAX = 180_000;
 
-/** @throws CommanderError, which has been told already */
 export function readOptions(argv: readonly string[]) {
   const command = new Command('soak')
     .description('Keeps a gateway under streams, faults, kills and reloads, and tells whether it stays as it was.')
@@ -22,7 +21,7 @@ export function readOptions(argv: readonly string[]) {
     .option('--seed <number>', 'of what agents and engines do', numberFrom(0, 1e9, 'a whole number'), 1)
     .option('--json <file>', 'writes every sample')
     .showHelpAfterError()
-    .exitOverride()
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .parse(argv, { from: 'user' });
   const given = command.opts<SoakOptions & { readonly json?: string }>();
   return { ...given, warmUp: Math.min(10, given.minutes / 5) };
@@ -30,14 +29,7 @@ export function readOptions(argv: readonly string[]) {
 
 /** Runs one command line. Returns its exit code: 0 when all stayed flat and nothing was lost, 1 when not, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
-  let options: ReturnType<typeof readOptions>;
-  try {
-    options = readOptions(argv);
-  } catch (error) {
-    // Commander has said itself what was wrong.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    throw error;
-  }
+  const options = readOptions(argv);
   const stage = new Stage(options);
   const disturbance = watchOthers();
   try {
