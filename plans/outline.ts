@@ -1,20 +1,7 @@
 import { isReference, replaceInserts } from './answers.js';
 import type { BatchLine } from './line.js';
 
-/** The parts of a line that its place in the plan depends on. Tokens are those of one call, by estimate. */
-export interface Outline {
-  readonly customId: string;
-  readonly line: number;
-  readonly needs: readonly string[];
-  /** Hash of what the line asks; undefined: its answer stands for no other line. */
-  readonly request: number | undefined;
-  /** For each block of the prompt's known beginning, a hash of all text up to its end. */
-  readonly blocks: Float64Array;
-  readonly promptTokens: number;
-  readonly outputTokens: number;
-  /** Most calls that the line becomes. */
-  readonly callsMax: number;
-}
+export type Outline = Readonly<ReturnType<typeof outlineOf>>;
 
 /** Characters of a block: about the 64 tokens of a few blocks in an engine's cache. */
 const BLOCK_CHARS = 256;
@@ -57,7 +44,8 @@ export function requestOf(line: BatchLine): string | undefined {
   return written([url, body], line);
 }
 
-export function outlineOf(line: BatchLine, number: number): Outline {
+/** The parts of a line that its place in the plan depends on. Tokens are those of one call, by estimate. */
+export function outlineOf(line: BatchLine, number: number) {
   const { body, customId, needs, each } = line;
   const prompt = written([line.url, ...PROMPT_FIELDS.map((field) => body[field] ?? 0)], line);
   const end = prompt.indexOf(MARK_JSON);
@@ -68,10 +56,13 @@ export function outlineOf(line: BatchLine, number: number): Outline {
     customId,
     line: number,
     needs,
+    /** Hash of what the line asks; undefined: its answer stands for no other line. */
     request: asked === undefined ? undefined : hashesOf(asked, asked.length)[0],
+    /** For each block of the prompt's known beginning, a hash of all text up to its end. */
     blocks: hashesOf(prompt.slice(0, Math.min(CHARS_MAX, end < 0 ? prompt.length : end)), BLOCK_CHARS),
     promptTokens: Math.ceil(prompt.length / CHARS_PER_TOKEN),
     outputTokens: line.url.endsWith('/embeddings') ? 0 : ((limit as number | undefined) ?? OUTPUT_TOKENS),
+    /** Most calls that the line becomes. */
     callsMax: each?.max ?? 1,
   };
 }

@@ -12,13 +12,7 @@ const STDERR_KEPT = 2000;
 const FAREWELL_MS_MAX = 10_000;
 
 /** A server in a process of its own. */
-export interface Server {
-  readonly url: string;
-  readonly pid: number;
-  readonly signal: (name: NodeJS.Signals) => void;
-  /** Kills it, and waits until it has ended. */
-  stop(): Promise<void>;
-}
+export type Server = Readonly<Awaited<ReturnType<typeof serve>>>;
 
 /** A process that this one started, and that does not outlive it. */
 export type Child = Readonly<ReturnType<typeof start>>;
@@ -56,7 +50,7 @@ export function start(command: string, args: readonly string[]) {
  * Starts a `maitred` command that serves, and waits until it listens.
  * @throws Error with what it wrote to stderr, when it ends before that.
  */
-export async function serve(args: readonly string[]): Promise<Server> {
+export async function serve(args: readonly string[]) {
   const { pid, stdout, ended, stderr, signal, stop } = start(process.execPath, [binary, ...args]);
   const lines = createInterface({ input: stdout });
   const url = await new Promise<string>((resolve, reject) => {

@@ -55,14 +55,13 @@ export class Beginnings extends SharedCache<Beginning> {
   }
 }
 
-/** Hashes of a body's beginnings, by one block longer each, and of all of it. */
-export interface Hashes {
-  readonly beginnings: readonly string[];
-  readonly whole: string;
-}
+export type Hashes = NonNullable<ReturnType<typeof hashesOf>>;
 
-/** Undefined: bodies of such a kind do not grow, or this one is too long to be remembered. */
-export function hashesOf({ list }: Api, raw: Buffer): Hashes | undefined {
+/**
+ * Hashes of a body's beginnings, by one block longer each, and of all of it. Undefined: bodies of such a kind do not
+ * grow, or this one is too long to be remembered.
+ */
+export function hashesOf({ list }: Api, raw: Buffer) {
   if (list === undefined || raw.length > BYTES_MAX) return undefined;
   const beginnings: string[] = [];
   let [at, last] = [0, ''];

@@ -7,15 +7,7 @@ import { METRICS_BYTES_MAX } from './prometheus.js';
 
 const CONNECTIONS = 4;
 
-export interface Answer {
-  readonly status: number;
-  /** Empty unless the status is 2xx. */
-  readonly text: string;
-  /** Whether a gateway such as this one answered. */
-  readonly isGateway: boolean;
-  /** Whether it is a page for people. */
-  readonly isPage: boolean;
-}
+export type Answer = Awaited<ReturnType<Prober['ask']>>;
 
 export interface ProberOptions {
   /** Time limit of one request, up to the last byte. */
@@ -41,8 +33,8 @@ export class Prober {
     this.#pool = new Pool(url.origin, { ...own, ...connectionOf(config, options.connectMs) });
   }
 
-  /** Rejects if the engine refuses, breaks off, is late or says too much. @param sent posted as JSON; absent: a GET */
-  async ask(path: string, sent?: object, timeoutMs = this.options.timeoutMs): Promise<Answer> {
+  /** Rejects if the engine refuses, breaks off, is late or says too much. The text is empty unless the status is 2xx. @param sent posted as JSON; absent: a GET */
+  async ask(path: string, sent?: object, timeoutMs = this.options.timeoutMs) {
     const { apiKey } = this.engine.config;
     const timeout = new AbortController();
     const late = new DOMException(`no answer within ${span(timeoutMs)}`, 'TimeoutError');
@@ -61,7 +53,9 @@ export class Prober {
       });
       const about = {
         status: statusCode,
+        /** Whether a gateway such as this one answered. */
         isGateway: headers['x-maitred-reason'] !== undefined,
+        /** Whether it is a page for people. */
         isPage: /^text\/html/i.test(String(headers['content-type'])),
       };
       if (isOk(statusCode)) return { ...about, text: await body.text() };

@@ -9,13 +9,7 @@ export type Served = Pick<
   'dispatchedMs' | 'firstTokenMs' | 'endedMs' | 'promptTokens' | 'cachedTokens' | 'outputTokens'
 >;
 
-export interface TrafficFit {
-  readonly preset: Preset;
-  /** Time of a call outside the engine, as far as the gateway sees it. */
-  readonly outsideMs: number;
-  /** Calls in a step up to which the fit can be trusted: as many more than were seen as the seen ones vary. */
-  readonly callsMax: number;
-}
+export type TrafficFit = NonNullable<ReturnType<typeof fitTraffic>>;
 
 const CALLS_MIN = 20;
 /** A call waits for half of the step under way. */
@@ -45,11 +39,7 @@ const PREFILL_SHARE = 0.1;
  * @param nowMs end of the calls that still run
  * @returns undefined when there are too few answers
  */
-export function fitTraffic(
-  base: Preset,
-  engines: readonly (readonly Served[])[],
-  nowMs: number,
-): TrafficFit | undefined {
+export function fitTraffic(base: Preset, engines: readonly (readonly Served[])[], nowMs: number) {
   const rows = engines.flatMap((calls) => rowsOf(calls, nowMs));
   if (rows.length < CALLS_MIN) return undefined;
   const stepMs = quantile(
@@ -69,7 +59,13 @@ export function fitTraffic(
   const batches = rows.map(({ calls }) => calls);
   const seen = (share: number) => quantile(batches, share);
   const preset = presetOf(base, timesOf(found, prior, seen(0.5)));
-  return { preset, outsideMs: found[6] ?? 0, callsMax: 2 * seen(0.95) - seen(0.05) };
+  return {
+    preset,
+    /** Time of a call outside the engine, as far as the gateway sees it. */
+    outsideMs: found[6] ?? 0,
+    /** Calls in a step up to which the fit can be trusted: as many more than were seen as the seen ones vary. */
+    callsMax: 2 * seen(0.95) - seen(0.05),
+  };
 }
 
 /** A row for each call, in the units of the fitted times, with the mean number of calls that decode meanwhile. */
