@@ -35,14 +35,11 @@ export class Meter {
   stop() {
     this.#loop.disable();
     const { user, system } = process.cpuUsage(this.#cpu);
-    const cpuMs = (user + system) / 1000;
-    const calls = this.#late.count;
     const isSeen = this.#loop.count > 0;
     const lag = (ns: number) => (isSeen ? Math.max(0, ns / NS_PER_MS - LOOK_MS) : 0);
     return {
       /** Share of one core, over the run. */
-      cpu_share: cpuMs / (performance.now() - this.#startedAt),
-      cpu_ms_per_call: cpuMs / Math.max(1, calls),
+      cpu_share: (user + system) / 1000 / (performance.now() - this.#startedAt),
       loop_lag_ms: { mean: lag(this.#loop.mean), p99: lag(this.#loop.percentile(99)), max: lag(this.#loop.max) },
       /** Delay between planned and actual sending of calls. */
       late_send_ms: spreadOf(this.#late),

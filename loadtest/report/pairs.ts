@@ -9,8 +9,6 @@ export type AbReport = Readonly<ReturnType<Pairs['report']>>;
 
 type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
 
-const DIFFERENCES = { sooner: 'B faster', later: 'A faster', same: 'none that matters', unsure: 'none shown' } as const;
-
 type Two = readonly [Sample, Sample];
 
 /** Programs given to both targets, paired by their index, and compared run by run. */
@@ -19,7 +17,6 @@ export class Pairs {
   readonly #runs: Two[] = [];
   /** Seconds at the target that ended first; NaN for a failed one. */
   readonly #waiting = new Map<number, { readonly target: number; readonly seconds: number }>();
-  #leftOut = 0;
 
   constructor(
     private readonly seed: number,
@@ -34,10 +31,7 @@ export class Pairs {
       return;
     }
     this.#waiting.delete(index);
-    if (Number.isNaN(seconds + twin.seconds)) {
-      this.#leftOut += 1;
-      return;
-    }
+    if (Number.isNaN(seconds + twin.seconds)) return;
     const two = (this.#runs[run] ??= [new Sample(this.seed), new Sample(this.seed)]);
     two[target === 0 ? 0 : 1].add(seconds);
     two[twin.target === 0 ? 0 : 1].add(twin.seconds);
@@ -51,17 +45,9 @@ export class Pairs {
     });
     // Those in which nothing completed are holes, which are left out.
     const runs = this.#runs.slice(0, Math.max(1, whole)).flatMap((two, index) => [[ofRun(two, index, 0), ofRun(two, index, 1)] as const]); // prettier-ignore
-    const compared = comparedOf(targets, runs, this.margin);
-    const { mean } = compared.program_seconds;
-    const isUnsure = mean.low === null || targets.some(isLossy);
-    return {
-      ...compared,
-      /** Programs that completed at both targets, and those that did not: they are in no ratio of program times. */
-      pairs: this.#runs.reduce((sum, [first]) => sum + first.count, 0),
-      left_out: this.#leftOut + this.#waiting.size,
-      margin: this.margin,
-      difference: DIFFERENCES[(isUnsure ? undefined : verdictOf(mean, this.margin)) ?? 'unsure'],
-    };
+    /** Programs that completed at both targets. */
+    const pairs = this.#runs.reduce((sum, [first]) => sum + first.count, 0);
+    return { ...comparedOf(targets, runs, this.margin), pairs };
   }
 }
 
@@ -92,7 +78,7 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
     cached: isOther ? cached : ([null, null] as const),
     failed: [a?.failed ?? 0, b?.failed ?? 0],
   } as const;
-  const losses = [a, b].flatMap((target) => (target === undefined ? [] : lossOf(target)));
+  const losses = [a, b].flatMap((target) => (target && isLossy(target) ? [lossOf(target)] : []));
   const outcome = losses.length === 0 ? headline(change, margin) : `Not comparable: ${losses.join('; ')}.`;
   const { mean } = program_seconds;
   const isUnsure = losses.length === 0 && mean.ratio !== null && (mean.low === null || verdictOf(mean, margin) === 'unsure'); // prettier-ignore
@@ -116,14 +102,8 @@ export const isLossy = ({ programs, failed, engine_left: left }: Lost): boolean 
   failed > FAILED_SHARE_MAX * programs || typeof left === 'string';
 
 /** Why what is left of a target's programs stands for nothing. */
-const lossOf = (target: TargetReport): string[] =>
-  isLossy(target)
-    ? [
-        typeof target.engine_left === 'string'
-          ? `${leftText(target)}`
-          : `${failedText(target, target.name)}${causesText(target)}`,
-      ]
-    : [];
+const lossOf = (target: TargetReport): string =>
+  typeof target.engine_left === 'string' ? `${leftText(target)}` : `${failedText(target, target.name)}${causesText(target)}`; // prettier-ignore
 
 /** Classes of a target's failed calls, the most frequent first, in brackets. */
 export function causesText({ errors }: TargetReport): string {

@@ -6,22 +6,18 @@ import type { LoadProgress, LoadCallRecord, LoadProgramRecord } from '../load.js
 export interface Screen {
   readonly isTTY?: boolean;
   readonly columns?: number;
-  readonly rows?: number;
   write(text: string): unknown;
 }
 
 const DRAW_MS = 200;
 const LINE_MS = 30_000;
-const BAR = 20;
 const DEFAULT_COLUMNS = 80;
-const UP = (rows: number) => (rows > 0 ? `\u001B[${rows}A` : '');
-const CLEAR_BELOW = '\r\u001B[J';
+const ERASED = '\r\u001B[J';
 
-/** Shows a run's progress: in place on a terminal, line by line elsewhere. Its clock is the run's. */
+/** Shows a run's progress in a line: in place on a terminal, one after the other elsewhere. Its clock is the run's. */
 export class ProgressView {
   readonly #targets: readonly Now[];
   readonly #isLive: boolean;
-  #drawn: readonly string[] = [];
   #nextMs = 0;
 
   constructor(
@@ -45,30 +41,14 @@ export class ProgressView {
     const { elapsedMs } = progress;
     if (elapsedMs < this.#nextMs) return;
     this.#nextMs = elapsedMs + (this.#isLive ? DRAW_MS : LINE_MS);
-    const named = this.#targets.length > 1;
-    const targets = this.#targets.map((target) => target.fields(named));
-    if (this.#isLive) this.#draw([[barOf(progress), ...overall(progress)], ...targets]);
-    else this.screen.write(`${[...overall(progress), ...targets.flat()].join(', ')}\n`);
-  }
-
-  /** Erases the view, so that further output starts in its place. */
-  end(): void {
-    if (this.#drawn.length > 0) this.screen.write(this.#erasure());
-    this.#drawn = [];
-  }
-
-  #draw(lines: readonly (readonly string[])[]): void {
-    const { columns = DEFAULT_COLUMNS, rows = lines.length + 1 } = this.screen;
-    const shown = lines.slice(0, Math.max(1, rows - 1)).map((fields) => fitting(fields, columns - 1));
-    this.screen.write(`${this.#erasure()}${shown.join('\n')}\n`);
-    this.#drawn = shown;
-  }
-
-  /** A narrower terminal has wrapped the drawn text, which then takes more rows. */
-  #erasure(): string {
+    const fields = [...overall(progress), ...this.#targets.flatMap((now) => now.fields(this.#targets.length > 1))];
     const { columns = DEFAULT_COLUMNS } = this.screen;
-    const rows = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / Math.max(1, columns))), 0);
-    return `${UP(rows)}${CLEAR_BELOW}`;
+    this.screen.write(this.#isLive ? ERASED + fitting(fields, columns - 1) : `${fields.join(', ')}\n`);
+  }
+
+  /** Erases the line, so that further output starts in its place. */
+  end(): void {
+    if (this.#isLive) this.screen.write(ERASED);
   }
 }
 
@@ -112,13 +92,6 @@ function overall(progress: LoadProgress): string[] {
   ];
 }
 
-function barOf({ programsEnded, programsTotal }: LoadProgress): string {
-  if (programsTotal === undefined || programsTotal === 0) return '';
-  const share = Math.min(1, programsEnded / programsTotal);
-  const full = Math.floor(share * BAR);
-  return `[${'='.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(100 * share)).padStart(3)} %`;
-}
-
 function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
@@ -127,10 +100,10 @@ function clock(ms: number): string {
 /** The fields that fit, in their order; if not even the first fits, its beginning. */
 function fitting(fields: readonly string[], columns: number): string {
   let line = '';
-  for (const field of fields.filter((each) => each !== '')) {
+  for (const field of fields) {
     const longer = line === '' ? field : `${line}  ${field}`;
     if (longer.length > columns) break;
     line = longer;
   }
-  return line === '' ? (fields.find((each) => each !== '') ?? '').slice(0, Math.max(0, columns)) : line;
+  return line === '' ? (fields[0] ?? '').slice(0, Math.max(0, columns)) : line;
 }

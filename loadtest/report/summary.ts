@@ -2,7 +2,7 @@ import { gridLines, intervalText, tailOf, type Columns, type Grid, gridOf, scale
 import { counted, integer, leftAligned, number, percent } from '../../text/index.js';
 import { adviceOf } from './advice.js';
 import type { Summarized } from './document.js';
-import { failedText, isLossy } from './pairs.js';
+import { failedText } from './pairs.js';
 import { sloName, type SloResult } from './slo.js';
 import { cachedShare, leftText, type TargetReport } from './target.js';
 import { ERROR_CLASSES } from '../load.js';
@@ -104,13 +104,9 @@ export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(
   return gridOf(
     corner,
     groups,
-    targets.map((target, at) => [`${labels[at] ?? ''}${restOf(target)}`, [target]]),
+    targets.map((target, at) => [labels[at] ?? '', [target]]),
   );
 }
-
-/** Where many programs failed, how many the figures are of. */
-const restOf = (target: TargetReport): string =>
-  isLossy(target) ? `, only ${integer(target.completed)} of ${integer(target.programs)}` : '';
 
 function workloadGrid(targets: Targets): Grid {
   const kinds = targets.flatMap(({ by_workload }) => Object.values(by_workload));

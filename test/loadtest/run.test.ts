@@ -12,7 +12,7 @@ const byCall = <T extends { readonly call: number }>(records: readonly T[]): rea
 it('tells how late calls were in the time of the report, which is that at real speed', () => {
   const options = { connections: 9, ignoreEos: true, timeScale: 8 };
   const [late_send_ms, loop_lag_ms] = [{ mean: 62, p99: 656, max: 700 }, { mean: 9, p99: 100, max: 120 }]; // prettier-ignore
-  const generator = { cpu_share: 0.1, cpu_ms_per_call: 1, calls_in_flight_max: 3, late_send_ms, loop_lag_ms };
+  const generator = { cpu_share: 0.1, calls_in_flight_max: 3, late_send_ms, loop_lag_ms };
   expect(warningsOf({ options, targets: [], generator, programsTooLong: 0, isTooMany: false })).toEqual([
     'This machine was too busy: 1 % of calls went out 5.25 s late or more (event-loop lag p99 0.8 s, 10 % of one core). Latencies include this. Repeat on an idle machine.',
   ]);

@@ -57,7 +57,6 @@ export const summary = (given: Partial<LoadSummary> = {}): LoadSummary => ({
   targets: [],
   generator: {
     cpu_share: 0.15,
-    cpu_ms_per_call: 30,
     loop_lag_ms: { mean: 0.3, p99: 1.2, max: 6 },
     late_send_ms: { mean: 0.2, p99: 1.1, max: 4 },
     calls_in_flight_max: 31,
@@ -72,8 +71,7 @@ export class Written {
 
   constructor(
     readonly isTTY = false,
-    public columns = 100,
-    public rows = 30,
+    readonly columns = 100,
   ) {}
 
   write(text: string): void {

@@ -84,18 +84,8 @@ describe('the summary', () => {
     expect(text).toMatch(
       new RegExp(`^${begin} took .* on average, a mean slowdown of [\\d.]+; ${tail} [\\d.]+ s\\.\n`),
     );
-    expect(text).not.toContain('only');
     const closed = summaryOf({ ...reporter.report(summary({})), settings: {} }, 120);
     expect([text, closed].map((each) => each.includes('Programs a second: those completed'))).toEqual([true, false]);
-  });
-
-  it('says of how many programs its figures are where more than a tenth have failed', () => {
-    const reporter = makeReporter(options({ targets: BOTH }));
-    playRun(reporter, { programs: 20, targets: 2 });
-    const { targets, ...rest } = reporter.report(summary({ targets: FACTS }));
-    const [a, b] = targets;
-    const text = summaryOf({ ...rest, targets: [a!, { ...b!, failed: 3, completed: 17 }] }, 120);
-    expect(text).toMatch(/^A +\d.*\nB, only 17 of 20 +\d/m);
   });
 
   it('says when a single target went away, of whose failed programs no figure is, and asks for no other load', () => {
