@@ -61,7 +61,7 @@ export function watchOthers(): () => Disturbance {
 export function sayDisturbance({ seconds, others_cpu_seconds: used, others_cores: cores, disturbed }: Disturbance) {
   if (used === null || cores === null) return `Took ${seconds.toFixed(0)} s; without /proc, others are not seen.`;
   const text = `Others used ${used.toFixed(1)} s of CPU in ${seconds.toFixed(0)} s, ${cores.toFixed(2)} of a core.`;
-  return disturbed ? `${text} DISTURBED: do not publish these figures.` : text;
+  return disturbed ? `${text} DISTURBED: do not publish figures in real time.` : text;
 }
 
 /** Processor time of all other processes since the machine started; waiting for disks and stolen time left out. */
