@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
-import { pastOf, troubleOf, wantsKey } from '../sidecar/admin/engine-words.js';
+import { wantsKey } from '../sidecar/admin/engine-words.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { complain } from './complain.js';
 import { secretIn, wholeFrom } from './options.js';
-import { fitted, printable, widthOf } from './text.js';
+import { fitted, printable, widthOf, wrapped } from './text.js';
 
 type AddFlags = AdminFlags & Partial<Record<'id' | 'kind' | 'apiKey', string> & Record<'window' | 'capacityTokens', number>>; // prettier-ignore
 
@@ -101,15 +101,24 @@ export function addEndCommand(program: Command): void {
     });
 }
 
+const COLUMNS = 80;
+
+/** A row for each engine; then those with a trouble now or lately, in words. */
 function tableOf(engines: readonly Row[]): string {
-  const rows = engines.map((engine) => {
-    const { id, kind, state, in_flight: running, window, models, down_reason: reason } = engine;
+  const rows = engines.map(({ id, kind, state, in_flight: running, window, models }) => {
     const calls = window === null ? `${running}` : `${running} of ${window}`;
-    const trouble = [engine.silent_seconds ? troubleOf(engine) : reason, pastOf(engine)].filter(Boolean).join('; ');
-    return [id, state, calls, kind, models.join(' '), trouble].map(printable);
+    return [id, state, calls, kind, models.join(' ')].map(printable);
   });
-  const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'];
+  const isTroubled = ({ state, silent_seconds: silent, failures, outages }: Row) => state !== 'up' || silent || failures || outages.length > 0; // prettier-ignore
+  const troubles = engines.filter(isTroubled).flatMap(({ id, text }) => wrapped(printable(`${id}: ${text}`), COLUMNS));
+  const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS'];
   const table = [head, ...rows];
   const widths = head.map((_, at) => Math.max(...table.map((row) => widthOf(row[at] ?? ''))));
-  return table.map((row) => `${row.map((cell, at) => fitted(cell, widths[at] ?? 0)).join('  ').trimEnd()}\n`).join(''); // prettier-ignore
+  const lines = table.map((row) =>
+    row
+      .map((cell, at) => fitted(cell, widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...lines, ...(troubles.length > 0 ? ['', ...troubles] : []), ''].join('\n');
 }

@@ -18,7 +18,7 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
     engine: call.engine ?? null,
     waiting_seconds: seconds(call.waitingMs),
     service_seconds: seconds(call.serviceMs),
-    hung_seconds: seconds((waiting === undefined && setting.troubleAt(call.engine ?? '')?.downMs) || 0),
+    hung_seconds: seconds(Math.min(call.serviceMs, setting.troubleAt(call.engine ?? '')?.downMs ?? 0)),
     arrived_at: unixSeconds(call.arrivedAtMs),
     first_token_at: call.startedAtMs === undefined ? null : unixSeconds(call.startedAtMs),
     waiting_for:

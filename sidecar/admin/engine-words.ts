@@ -16,6 +16,13 @@ export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.t
 export const isReached = (reason: string | null | undefined): boolean =>
   /, where others answered$|^it is stuck|answered 5\d\d$/.test(reason ?? '');
 
+/** Whether others answered calls that it failed: its probes are good, so it is taken down and back again and again. */
+const isOutdone = ({ down_reason: reason, outages }: Pick<Engine, 'down_reason' | 'outages'>): boolean =>
+  (reason ?? outages.at(-1)?.reason ?? '').endsWith(', where others answered');
+
+/** Whether it is told as one that fails calls, whether it is down at the moment or not. */
+export const isBroken = (engine: Engine): boolean => isOutdone(engine) && failsNow(engine);
+
 /** The remedy of one that is down. @param which engines to name */
 export const downRemedy = (
   { down_reason: reason, was_up: wasUp }: Pick<Engine, 'down_reason' | 'was_up'>,
@@ -38,7 +45,8 @@ export function troubleOf(engine: Engine): string {
 export function awayInWords(engines: readonly Engine[], ids: string): string {
   const [first] = engines.toSorted((a, b) => (a.down_since ?? 0) - (b.down_since ?? 0)) as [Engine];
   if (engines.length === 1) return `${ids} ${troubleOf(first)}`;
-  if (first.state === 'drained') return `${ids} are drained: they take no calls until they are returned to service.`;
+  if (first.state === 'drained')
+    return `${ids} have been drained for up to ${ageOf(first)}: they take no calls until they are returned to service.`;
   if (first.state === 'down') return `${ids} have been down for up to ${downFor(first)}.`;
   return `${ids} are draining: ${counted(engines.reduce((sum, each) => sum + each.in_flight, 0), 'call')} left, no new ones.`; // prettier-ignore
 }
@@ -50,46 +58,65 @@ const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 const FAILURES_DUE = 3;
 
 /** Whether an engine in service fails so many calls that it should take none. One that calls could not reach, and that is back, is mended. */
-export function failsNow({ failures, outages }: Engine): boolean {
+export function failsNow(engine: Engine): boolean {
+  const { failures, outages } = engine;
   if (!failures) return false;
   const outage = outages.at(-1);
   const { calls, attempts, last_at: at, answered_since: answers } = failures;
   const isBack = at <= (outage?.until ?? -1) && !isReached(outage?.reason);
   const isMended = isBack || answers * calls >= FAILURES_DUE * attempts;
-  // Many good answers of the process before hide how a flapping one answers.
-  const isMany = calls >= ATTEMPTS_FAILED_SHARE * attempts || (flaps({ outages }) && isReached(outage?.reason));
-  return !isMended && isRecent(at) && calls >= ATTEMPTS_FAILED_MIN && isMany;
+  const isMany = calls >= ATTEMPTS_FAILED_MIN && calls >= ATTEMPTS_FAILED_SHARE * attempts;
+  // Those of one that was taken down for them are many, whatever it answered before.
+  return !isMended && isRecent(at) && (isMany || isOutdone(engine));
 }
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
-/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500. It was down for 41 s (connection refused), until 5 s ago.` */
-export function pastOf({ failures: all, outages = [] }: Partial<Engine>): string {
-  const outage = outageOf(outages);
-  return [
-    all ? `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.` : '',
-    all?.answered_since ? `It has answered ${counted(all.answered_since, 'call')} since.` : '',
-    outage && `It ${outage}.`,
-  ].filter(Boolean).join(' '); // prettier-ignore
-}
+/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.` */
+const failuresInWords = ({ failures: all }: Omit<Engine, 'text'>): string[] =>
+  all === null
+    ? []
+    : [
+        `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.`,
+        ...(all.answered_since > 0 ? [`It has answered ${counted(all.answered_since, 'call')} since.`] : []),
+      ];
 
-const downsOf = ({ outages = [] }: Partial<Engine>): number =>
+const downsOf = ({ outages }: Omit<Engine, 'text'>): number =>
   outages.filter(({ reason }) => reason !== DRAINED).length;
-export const flaps = (engine: Partial<Engine>): boolean => downsOf(engine) > 1;
+
+/** Of one that fails calls, in words that stay while it is taken down and comes back. */
+export const failingInWords = (engine: Engine): string =>
+  [`${engine.id} fails calls: ${failuresInWords(engine).join(' ')}`, ...(downsOf(engine) > 0 ? [`It was down ${counted(downsOf(engine), 'time')}.`] : [])].join(' '); // prettier-ignore
 
 /** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
-export const engineInWords = (engine: Omit<Engine, 'text'>): string => `${standInWords(engine)} ${pastOf(engine)}`.trim(); // prettier-ignore
+export function engineInWords(engine: Omit<Engine, 'text'>): string {
+  const outage = outageOf(engine.outages);
+  return [standInWords(engine), ...failuresInWords(engine), ...(outage === '' ? [] : [`It ${outage}.`])].join(' ');
+}
+
+/** The remedy of an engine that is out of service, silent or fails calls, or that did. @param isMissed whether it alone serves a model @param which engines in the same state */
+export function engineRemedy(engine: Engine, isMissed: boolean, which = engine.id): string {
+  const { id, state } = engine;
+  const undrain = `maitred engines undrain ${id}`;
+  if (state === 'draining' || state === 'drained')
+    return failsNow(engine) ? `read the log of ${id}, and once it is mended, ${undrain}` : undrain;
+  if (state === 'down' && !isBroken(engine)) return downRemedy(engine, which);
+  if (failsNow(engine) && !isMissed) return `maitred engines drain ${id}, and read its log`;
+  return restartOf(id);
+}
 
 function standInWords(engine: Omit<Engine, 'text'>): string {
   const { state, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
   if (state === 'down')
-    return `Has been down for ${downFor(engine)}${flaps(engine) ? `; it was down ${downsOf(engine)} times in the last 5 min` : ''}${next}.`;
-  if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
+    return `Has been down for ${downFor(engine)}${downsOf(engine) > 1 ? `; it was down ${downsOf(engine)} times in the last 5 min` : ''}${next}.`;
+  if (state === 'drained')
+    return `Has been drained for ${ageOf(engine)}: it takes no calls until it is returned to service.`;
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
-  if (engine.silent_seconds) return `Has answered no call and no probe well for ${span(1000 * engine.silent_seconds)}.`;
+  if (engine.silent_seconds)
+    return `Has answered no call and no probe for ${span(1000 * engine.silent_seconds)}${inFlight === 0 ? '' : `; ${counted(inFlight, 'call')} ${inFlight === 1 ? 'runs' : 'run'} there`}.`;
   if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
   if (state === 'probation') return 'On probation: one call at a time.';
   if (engine.window !== null && inFlight >= engine.window)
@@ -105,5 +132,7 @@ function standInWords(engine: Omit<Engine, 'text'>): string {
   return rest === null ? 'Takes calls.' : `Takes calls that need up to ${count(Math.floor(rest - workingSet))} tokens.`;
 }
 
-const downFor = ({ down_since: since, down_reason: reason }: Pick<Engine, 'down_since' | 'down_reason'>): string =>
-  `${span(since === null ? 0 : Date.now() - 1000 * since)} (${reason ?? 'unknown'})`;
+const ageOf = ({ down_since: since }: Pick<Engine, 'down_since'>): string =>
+  span(since === null ? 0 : Date.now() - 1000 * since);
+const downFor = (engine: Pick<Engine, 'down_since' | 'down_reason'>): string =>
+  `${ageOf(engine)} (${engine.down_reason ?? 'unknown'})`;

@@ -11,7 +11,8 @@ export const limitOf = (tokens = Infinity): number | null => (tokens === Infinit
 export const secondsOr = (ms: number | null | undefined): number | null =>
   ms === null || ms === undefined ? null : seconds(ms);
 
-export const seconds = (ms: number): number => Math.round(ms) / 1000;
+/** None is below 0: a look may be a moment older than what it tells of. */
+export const seconds = (ms: number): number => Math.max(0, Math.round(ms)) / 1000;
 
 export const named = (text: string): string => JSON.stringify(brief(text));
 
@@ -32,5 +33,5 @@ export function idsInWords(engines: readonly { readonly id: string }[]): string 
 }
 
 /** Those with one key together, in the order in which the keys come. */
-export const alike = <T>(all: readonly T[], keyOf: (each: T) => string): [T, ...T[]][] =>
+export const alike = <T>(all: readonly T[], keyOf: (each: T) => unknown): [T, ...T[]][] =>
   [...new Set(all.map(keyOf))].map((key) => all.filter((each) => keyOf(each) === key) as [T, ...T[]]);

@@ -19,7 +19,7 @@ function inWords(was: string, ...all: readonly (readonly Outage[])[]): string {
   const longest = longestOf(most);
   if (longest === undefined) return '';
   const isDrain = most.every(({ reason }) => reason === DRAINED);
-  const how = isDrain ? DRAINED : most.some(({ reason }) => reason.includes(DRAINED)) ? 'out of service' : 'down';
+  const how = isDrain ? DRAINED : most.some(({ reason }) => reason === DRAINED) ? 'out of service' : 'down';
   const timeOf = (some: readonly Outage[]) => `${all.length > 1 ? 'up to ' : ''}${span(1000 * sumOf(some))}`;
   const told = `${timeOf([longest])}${isDrain ? '' : ` (${longest.reason})`}`;
   const until = `until ${agoOf(Math.max(...all.flat().map(({ until }) => until)))}`;
@@ -31,30 +31,9 @@ function inWords(was: string, ...all: readonly (readonly Outage[])[]): string {
 export const outageOf = (outages: Engine['outages']): string =>
   outages.at(-1)?.until === null ? '' : inWords('was', outages.filter(isOver));
 
-/** Times in which none was in service, each with all that the engines had. */
-const common = (engines: readonly Engine[]): Outage[] =>
-  engines
-    .map(({ outages }) => outages.map((each) => ({ ...each, until: each.until ?? Infinity })))
-    .reduce((all, own) =>
-      all.flatMap((one) => own.map((each) => both(one, each))).filter(({ from, until }) => from < until),
-    ) // prettier-ignore
-    .filter(({ until }) => until < Infinity);
-
-const both = (a: Outage, b: Outage): Outage => ({
-  from: Math.max(a.from, b.from),
-  until: Math.min(a.until, b.until),
-  reason: a.reason.includes(b.reason) ? a.reason : `${a.reason}; ${b.reason}`,
-});
-
-/** Share of an engine's outage from which one of all engines tells of it. */
-const TOLD_SHARE = 0.5;
-
-/** Outages that are over: those of all engines, then those of engines alike. @param back engines to tell of */
-export function pastOutages(engines: readonly Engine[], back: readonly Engine[]): string[] {
-  const all = engines.length > 1 ? common(engines) : [];
-  const isTold = (own: Outage) => all.some((one) => sumOf([both(own, one)]) >= TOLD_SHARE * sumOf([own]));
-  const own = back.map(({ id, outages }) => ({ id, over: outages.filter(isOver).filter((each) => !isTold(each)) }));
+/** Outages that are over, those of engines alike as one. */
+export function pastOutages(engines: readonly Engine[]): string[] {
+  const own = engines.map(({ id, outages }) => ({ id, over: outages.filter(isOver) }));
   const lots = alike(own.filter(({ over }) => over.length > 0), ({ over }) => `${over.length} ${longestOf(over)?.reason}`); // prettier-ignore
-  const others = lots.map((lot) => `${idsInWords(lot)} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`); // prettier-ignore
-  return all.length > 0 ? [`All engines ${inWords('were', all)}.`, ...others] : others;
+  return lots.map((lot) => `${idsInWords(lot)} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`); // prettier-ignore
 }

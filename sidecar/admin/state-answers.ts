@@ -22,13 +22,13 @@ export interface Engine {
   readonly state: 'starting' | 'up' | 'probation' | 'down' | 'draining' | 'drained';
   /** Whether it takes calls now, and if not, why. */
   readonly text: string;
-  /** Unix time in seconds since which it is out of service; null: it is not, or that is not known. */
+  /** Unix time in seconds since which it is out of service: its last sign of life, or its drain; null: it is not, or that is not known. */
   readonly down_since: number | null;
   /** The last error; null: none. */
   readonly down_reason: string | null;
   /** When it was out of service in the last five minutes, and why: the last error, or `drained`. Null: it still is. */
   readonly outages: readonly Readonly<{ from: UnixSeconds; until: UnixSeconds | null; reason: string }>[];
-  /** Since its last good answer to a call or probe; null: it is not in service, or its next probe is hardly due. */
+  /** Since its last good answer, while it misses probes; null: it misses none, or is not in service. */
   readonly silent_seconds: number | null;
   /** Whether it was up since it was added or returned to service. */
   readonly was_up: boolean;
@@ -83,7 +83,6 @@ export interface Queue {
 
 export interface Failures {
   readonly calls: number;
-  /** To 5 s. */
   readonly last_at: UnixSeconds;
   /** The program of the last call, or the engine’s last error; '': not known. */
   readonly last: string;
@@ -115,6 +114,8 @@ export interface TotalsAnswer {
   readonly cached_share: number | null;
   /** Null: none yet, or `shadow.enabled` is false. */
   readonly shadow: ShadowAnswer | null;
+  /** Since when more calls wait for room than run, background calls aside: their waits are longer than their work. To 5 s; null: fewer do. */
+  readonly crowded_since: UnixSeconds | null;
 }
 
 /** Columns with an entry for each step since `from`. Null: nothing happened. */

@@ -24,17 +24,19 @@ export function engineRow(
   const known = context.driver.views.engine(engine.id);
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
   const view = engine.state === 'down' ? undefined : known;
-  const silentMs = context.driver.now() - engine.heardAtMs;
+  const outages = recent.outages.filter((each) => each.engine === engine.id);
+  const drainedMs = engine.state === 'draining' ? outages.findLast(({ untilMs }) => untilMs === undefined)?.fromMs : undefined; // prettier-ignore
+  const downMs = engine.trouble?.sinceMs ?? drainedMs;
   const row = {
     id: engine.id,
     url: engine.url.href,
     kind: engine.adapter.kind,
     source: context.membership.originOf(engine.id) ?? null,
     state: engine.told,
-    down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
+    down_since: downMs === undefined ? null : unixSeconds(downMs),
     down_reason: engine.trouble?.reason ?? null,
-    outages: recent.outages.flatMap(({ engine: id, fromMs, untilMs, reason }) => id === engine.id ? [{ from: unixSeconds(fromMs), until: untilMs === undefined ? null : unixSeconds(untilMs), reason }] : []), // prettier-ignore
-    silent_seconds: isServing(engine) && silentMs > 2 * context.config.health.intervalMs ? seconds(silentMs) : null,
+    outages: outages.map(({ fromMs, untilMs, reason }) => ({ from: unixSeconds(fromMs), until: untilMs === undefined ? null : unixSeconds(untilMs), reason })), // prettier-ignore
+    silent_seconds: secondsOr(engine.silentMs || null),
     was_up: engine.state !== 'starting',
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
@@ -67,15 +69,11 @@ function failuresRow({ id, servedSince }: Engine, view: TotalsView): Answers.Eng
   return failed === 0 ? null : { attempts: Math.max(failed, sent), answered_since: servedSince, ...failuresOf(view, 'failures', id) }; // prettier-ignore
 }
 
-/** How many there were by that name, the beginning of the last step with one, and what was told of the last. */
-function failuresOf(
-  { steps, sum, stepMs, firstMs }: TotalsView,
-  of: 'ends' | 'failures',
-  name: string,
-): Answers.Failures {
-  const [calls, , last = ''] = sum[of].sumsOf(name);
-  const at = steps.findLastIndex((step) => step[of].sumsOf(name)[0] > 0);
-  return { calls, last_at: unixSeconds(firstMs + stepMs * at), last };
+/** How many there were by that name, the time of the last, and what was told of it. */
+function failuresOf({ sum }: TotalsView, of: 'ends' | 'failures', name: string): Answers.Failures {
+  const [calls, , told = ''] = sum[of].sumsOf(name);
+  const [at] = told.split(' ', 1) as [string];
+  return { calls, last_at: Number(at), last: told.slice(at.length + 1) };
 }
 
 const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) => ({
@@ -119,7 +117,18 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,
     shadow: shadow?.latest() ?? null,
+    crowded_since: crowdedSince(view),
   };
+}
+
+/** Since when all readings show more calls that wait for room than calls that run; null: the last one does not. */
+function crowdedSince({ steps, stepMs, firstMs }: TotalsView): Answers.UnixSeconds | null {
+  const read = steps.flatMap(({ readings }, at) => {
+    const running = readings.of('in_flight');
+    return running === null ? [] : [{ at, isCrowded: (readings.of('crowd') ?? 0) > running }];
+  });
+  const first = read[read.findLastIndex(({ isCrowded }) => !isCrowded) + 1];
+  return first === undefined ? null : unixSeconds(firstMs + stepMs * first.at);
 }
 
 export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range: Range): Answers.History {

@@ -1,5 +1,5 @@
 import type { ProgramId } from '../../src/index.js';
-import { DEFAULT_TENANT } from '../config/index.js';
+import { DEFAULT_TENANT, tenantsOf } from '../config/index.js';
 import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
 import { isServing } from '../engines/index.js';
@@ -7,7 +7,7 @@ import { labelOf, tenantOf } from '../identity/names.js';
 import { DRAINED } from '../watch/totals.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
-import { awayInWords, downRemedy, failsNow, flaps, isReached, pastOf, restartOf } from './engine-words.js'; // prettier-ignore
+import { awayInWords, downRemedy, engineRemedy, failingInWords, failsNow, isBroken, troubleOf } from './engine-words.js'; // prettier-ignore
 import { alike, count, counted, DOWN_SHOWN, idsInWords, isRecent, latestOf, named, span } from './figures.js';
 import { pastOutages } from './outage-words.js';
 import { WAITED_FOR } from './run-words.js';
@@ -29,7 +29,7 @@ interface Seen {
   readonly queue: Queue;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
-  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'left' | 'shadow'>;
+  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'left' | 'shadow' | 'crowded_since'>;
 }
 
 type Status = GatewayState['status'];
@@ -43,10 +43,12 @@ const said = (about: Part['about'], level: Part['level'], title: string, texts: 
 
 /** No wait below this is long, however soon room is kept for a call. */
 const LONG_MS_MIN = 30_000;
-/** No wait below this is for want of what was drained. */
-const DRAINED_WAIT_SECONDS = 1;
-/** Share of the calls from which those that lost patience in the queue call for more room, and how many of them. */
-const [LEFT_SHARE, LEFT_MIN] = [0.05, 5];
+/** So long may more calls wait than run: a burst is over by then. */
+const CROWDED_SECONDS = 30;
+/** Share of the waiting calls from which they are those of one tenant. */
+const MOST_SHARE = 0.8;
+/** Engines that went out of service for one reason within this time are told as one. */
+const TOGETHER_SECONDS = 30;
 const MORE_ENGINES = 'more engines, or fewer calls; maitred sim tells how many engines a load needs';
 
 const UNSCHEDULED =
@@ -54,64 +56,66 @@ const UNSCHEDULED =
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
-  { config, draining, reloadRefused, untilRestart, fleet }: Parts,
+  { config, draining, reloadRefused, untilRestart, fleet, driver }: Parts,
   { engines, queue, batches, cluster, totals }: Seen,
 ): Status {
   const inState = (...states: Engine['state'][]) => engines.filter(({ state }) => states.includes(state));
-  const down = inState('down');
   const away = inState('draining', 'drained');
-  const up = inState('up').length;
-  const [starting, onProbation] = [inState('starting').length, inState('probation').length];
+  const failing = [...inState('down').filter(isBroken), ...engines.filter(isServing).filter(failsNow)];
+  const down = inState('down').filter((engine) => !failing.includes(engine));
   const serving = engines.filter(isServing);
+  const calm = serving.filter((engine) => !failing.includes(engine));
+  const silent = calm.filter((engine) => engine.silent_seconds);
   const isServed = serving.length > 0;
-  const isLost = (engine: Engine) => isServed && isMissed(engine, engines);
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
-  const hung = down.reduce((sum, { in_flight: calls }) => sum + calls, 0);
-  const counts = `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up${starting > 0 ? `, ${starting} starting` : ''}${onProbation > 0 ? `, ${onProbation} on probation` : ''}`; // prettier-ignore
-  // Models of an engine that was never up are known only where the configuration names them.
-  const mayWait = fleet.awaited.size > 0 || [...down, ...inState('starting')].some(({ models }) => models.length > 0);
-  const fate = isServed ? '' : mayWait ? `: a call fails after ${span(config.timeouts.noEngineMs)} without one` : starting === 0 ? ': new calls fail at once' : ''; // prettier-ignore
+  const hung = inState('down').reduce((sum, { in_flight: calls }) => sum + calls, 0);
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
-  const cureOf = (engine: Engine) => isMissed(engine, engines) ? restartOf(engine.id) : `maitred engines drain ${engine.id}, and read its log`; // prettier-ignore
-  const remedyOf = (engine: Engine) => engine.state !== 'down' ? `maitred engines undrain ${engine.id}` : flaps(engine) && isReached(engine.down_reason) ? cureOf(engine) : downRemedy(engine, idsInWords(down.filter((other) => downRemedy(other) === downRemedy(engine)))); // prettier-ignore
-  // One that is being removed does not come back.
-  const isWanted = ({ source }: Engine) => source !== null && queue.longest_wait_seconds > DRAINED_WAIT_SECONDS;
+  const remedyOf = (engine: Engine) =>
+    engineRemedy(engine, isMissed(engine, engines), idsInWords(down.filter((other) => downRemedy(other) === downRemedy(engine)))); // prettier-ignore
   // From `reserveMs` on, the scheduler itself makes way for a call.
-  const isLeft = isServed && online > 0 && totals.left.waiting >= Math.max(LEFT_MIN, LEFT_SHARE * (totals.calls + totals.left.waiting)); // prettier-ignore
-  const isLong = isLeft || (isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs)); // prettier-ignore
-  const calm = serving.filter((engine) => !failsNow(engine));
+  const isLong = isServed && 1000 * queue.longest_wait_seconds > Math.max(LONG_MS_MIN, config.admission.reserveMs);
+  const crowdedSeconds = Date.now() / 1000 - (totals.crowded_since ?? Infinity);
+  const isCrowded = isServed && online > running && crowdedSeconds >= CROWDED_SECONDS;
+  // One that is being removed does not come back.
+  const isWanted = ({ source }: Engine) => source !== null && (isCrowded || isLong);
+  const crowd = isCrowded ? ` For ${span(1000 * crowdedSeconds)}, more calls have waited than run${mostOf(config, driver)}.` : ''; // prettier-ignore
   const faulty = calm.filter(({ failures, outages }) => failures !== null || outages.some(({ reason }) => reason !== DRAINED)); // prettier-ignore
   const logs = faulty.length > 0 ? `read the log of ${idsInWords(faulty)}` : '';
-  const helpAt = (engine: Engine) => engine.state === 'down' ? remedyOf(engine) : failsNow(engine) ? cureOf(engine) : logs; // prettier-ignore
+  const helpAt = (engine: Engine) => faulty.includes(engine) ? logs : away.includes(engine) ? `read the log of ${engine.id}` : remedyOf(engine); // prettier-ignore
   const failures = failedParts(totals, 'service', (id) => engines.filter((engine) => engine.id === id).map(helpAt)[0]);
   const troubles = TROUBLES.filter((cause) => queue.waiting_for[cause] > 0);
-  const helpsCalls = [...(isLong ? [MORE_ENGINES] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
-  const unordered = [
+  const waits = [...(isCrowded ? ['overload'] : []), ...(isLong ? ['long waits'] : []), ...(troubles.length > 0 ? [`waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`] : [])]; // prettier-ignore
+  const helpsCalls = [...(isCrowded || isLong ? [MORE_ENGINES] : []), ...troubles.flatMap((cause) => cause === 'no_engine' && down.length + away.length > 0 ? [] : REMEDIES[cause])]; // prettier-ignore
+  const lots = alike([...away, ...down], (engine) => engines.findIndex((other) => wentTogether(engine, other)));
+  const present = [
     ...said('gateway', 'warn', 'draining', draining ? ['The gateway is draining: it ends once its calls have.'] : [], 'send further calls to another gateway'),
     ...said('gateway', 'warn', 'reload refused', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[^.?]$/, '$&.')}`], 'correct the file, and reload it (SIGHUP)'),
     ...(engines.length === 0
       ? said('gateway', isAtZero ? 'good' : 'bad', 'no engine', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'], isAtZero ? '' : 'add one: maitred engines add URL')
-      : said('gateway', !isServed ? 'bad' : starting > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${counts}${fate}.`])),
-    ...alike([...away, ...down], ({ state, down_reason: reason }) => `${state} ${reason}`).slice(0, DOWN_SHOWN).flatMap((some) => {
+      : said('gateway', !isServed ? 'bad' : inState('starting').length > 0 ? 'warn' : 'good', isServed ? 'engine starting' : 'no engine', [`${countsInWords(engines)}${isServed ? '' : fateInWords(config, fleet, engines)}.`])),
+    ...lots.slice(0, DOWN_SHOWN).flatMap((some) => {
       const [first] = some;
       const ids = idsInWords(some);
-      const lost = some.some(isLost) ? LOST : '';
+      const lost = some.some((engine) => isServed && isMissed(engine, engines)) ? LOST : '';
       return said('engines', first.state === 'down' || lost || !isServed ? 'bad' : some.some(isWanted) ? 'warn' : 'good', `${ids} ${first.state}`, [awayInWords(some, ids) + lost], remedyOf(first));
     }),
-    ...serving.filter(failsNow).slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} fails calls`, [`${engine.id}: ${pastOf(engine)}`], cureOf(engine))),
-    ...said('calls', isLong || troubles.length > 0 ? 'warn' : 'good', isLong ? 'long waits' : `waits for ${troubles.map((cause) => WAITED_FOR[cause]).join(', ')}`, [callsInWords(queue, running, hung)], helpsCalls.join('. Also: ')),
-    // Before the failures that came of them.
-    ...said('engines', failures[0]?.level ?? 'good', 'past outage', pastOutages(engines, calm).slice(0, DOWN_SHOWN), logs),
-    ...failures,
+    ...failing.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', isBroken(engine) ? 'bad' : 'warn', `${engine.id} fails calls`, [failingInWords(engine)], remedyOf(engine))),
+    ...silent.slice(0, DOWN_SHOWN).flatMap((engine) => said('engines', 'warn', `${engine.id} silent`, [`${engine.id} ${troubleOf(engine)}`], remedyOf(engine))),
+    ...said('calls', waits.length > 0 ? 'warn' : 'good', waits.join(', '), [callsInWords(queue, running, hung) + crowd], helpsCalls.join('. Also: ')),
     ...said('gain', 'warn', 'slower than unscheduled', lossesIn(totals.shadow), UNSCHEDULED),
-    ...said('clients', isLeft ? 'warn' : 'good', 'calls given up', leftInWords(totals)),
     ...said('gateway', 'warn', 'cluster incomplete', clusterInWords(cluster), 'look up in docs/CLUSTER.md#failures what goes on without it'),
-    ...failedParts(totals, 'client'),
     ...said('gateway', 'good', '', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', 'batch stuck', [batchInShort(batch)], 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') : said('batches', 'good', '', [batchInShort(batch)])),
   ]; // prettier-ignore
-  const parts = LEVELS.flatMap((worst) => unordered.filter(({ level }) => level === worst));
+  const past = [
+    // Before the failures that came of them; beside a trouble of now, the engines' rows tell them.
+    ...said('engines', failures[0]?.level ?? 'good', 'past outage', down.length + failing.length > 0 ? [] : pastOutages(calm).slice(0, DOWN_SHOWN), logs),
+    ...failures,
+    ...said('clients', 'good', '', leftInWords(totals)),
+    ...failedParts(totals, 'client'),
+  ]; // prettier-ignore
+  const parts = [present, past].flatMap((some) => LEVELS.flatMap((worst) => some.filter(({ level }) => level === worst))); // prettier-ignore
   const wrong = parts.filter(({ level }) => level !== 'good');
   const remedies = new Set(wrong.flatMap(({ remedy }) => remedy ?? []));
   return {
@@ -121,6 +125,36 @@ export function statusOf(
     helps: remedies.size === 0 ? '' : `What helps: ${[...remedies].join('. Also: ')}.`,
     parts,
   };
+}
+
+const wentTogether = (a: Engine, b: Engine): boolean =>
+  a.state === b.state && a.down_reason === b.down_reason && Math.abs((a.down_since ?? 0) - (b.down_since ?? 0)) <= TOGETHER_SECONDS; // prettier-ignore
+
+/** `1 of 2 engines up, 1 on probation`; an engine that fails calls is none of them, whether it is down at the moment or not. */
+function countsInWords(engines: readonly Engine[]): string {
+  const has = (state: Engine['state']) =>
+    engines.filter((engine) => engine.state === state && !isBroken(engine)).length;
+  const up = has('up');
+  const others = [[has('starting'), 'starting'], [has('probation'), 'on probation']] as const; // prettier-ignore
+  const beside = others.map(([some, what]) => (some > 0 ? `, ${some} ${what}` : '')).join('');
+  return `${up === engines.length ? '' : `${up} of `}${counted(engines.length, 'engine')} up${beside}`;
+}
+
+/** Since when no engine takes calls, and what becomes of them. */
+function fateInWords({ timeouts }: Parts['config'], fleet: Parts['fleet'], engines: readonly Engine[]): string {
+  const since = Math.max(...engines.map(({ down_since: at }) => at ?? Infinity));
+  const isStarting = engines.some(({ state }) => state === 'starting');
+  // Models of an engine that was never up are known only where the configuration names them.
+  const mayWait = fleet.awaited.size > 0 || engines.some(({ state, models }) => (state === 'down' || state === 'starting') && models.length > 0); // prettier-ignore
+  const fate = mayWait ? `: a call fails after ${span(timeouts.noEngineMs)} without one` : isStarting ? '' : ': new calls fail at once'; // prettier-ignore
+  return (since === Infinity ? '' : ` for ${span(Date.now() - 1000 * since)}`) + fate;
+}
+
+/** The tenant of most calls that wait here; '' if they are of several, or there is only one. */
+function mostOf(config: Parts['config'], { views }: Parts['driver']): string {
+  const tenants = tenantsOf(config);
+  const most = tenants.find((tenant) => views.waitingOf(tenant) >= MOST_SHARE * views.waiting);
+  return tenants.length < 2 || most === undefined ? '' : `; most that wait are of tenant ${most}`;
 }
 
 /** Share of the calls from which failures call for a look. */

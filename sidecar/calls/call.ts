@@ -287,6 +287,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#attempt?.abort();
     if (event !== undefined) context.driver.emit(event);
     if (error !== undefined) this.#reply.fail(error, this.#headers(error.code), this.#attempt?.reader);
+    const figures = this.#times.figures(this.#dispatch);
     const report: CallReport = {
       outcome,
       status: this.#reply.status,
@@ -296,8 +297,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       attempts: this.#attempts,
       failures: this.failures.last,
       waits: context.driver.causes.take(this.spec.id),
-      ...this.#times.figures(this.#dispatch),
-      hungMs,
+      ...figures,
+      // It may have come there after the engine's last sign of life.
+      hungMs: Math.min(hungMs, figures.serviceMs ?? 0),
       usage,
     };
     this.spec.held.release();

@@ -198,6 +198,13 @@ export class Replica {
     return this.state === 'starting' && this.trouble !== undefined ? 'down' : this.state;
   }
 
+  /** Milliseconds since its last good answer while it misses probes; 0: it is not silent, or not in service. Slow calls and probes alone are none. */
+  get silentMs(): number {
+    const { intervalMs, timeoutMs } = this.settings.health;
+    const ms = this.ports.now() - this.heardAtMs;
+    return isServing(this) && this.#probeFailures > 0 && ms >= intervalMs + timeoutMs ? ms : 0;
+  }
+
   /** Milliseconds until its next probe; 0 while one runs. */
   get probeInMs(): number {
     return Math.max(0, this.#probeAtMs - this.ports.now());
@@ -239,7 +246,8 @@ export class Replica {
     this.#setbacks += 1;
     this.#identified = false;
     this.load = {};
-    this.trouble = { reason, sinceMs: this.ports.now() };
+    // As long as nothing was heard of it, it was no help.
+    this.trouble = { reason, sinceMs: this.heardAtMs };
     this.#enter('down');
     this.ports.log.warn({ engine: this.id, reason }, 'engine is down');
     const silentMs = millis(this.ports.now() - this.heardAtMs);

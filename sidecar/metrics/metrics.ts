@@ -85,6 +85,7 @@ export class Metrics implements Observer {
   readonly registry = new Registry();
   readonly #accepted = this.#counter('calls_accepted_total', 'Calls that the scheduler took in.');
   readonly #ended = this.#counter('calls_ended_total', 'Accepted calls that have ended, by outcome.', 'outcome');
+  readonly #left = this.#counter('calls_given_up_total', 'Cancelled calls, by whether they waited or ran.', 'state');
   readonly #rejected = this.#counter(
     'calls_rejected_total',
     'Calls that were refused on arrival, by error code.',
@@ -126,6 +127,7 @@ export class Metrics implements Observer {
     this.tenants = new Sums(scraped, 'tenant', TENANT_SUMS, { stays: () => true, rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);
     // From 0 on: a rate does not see a series that begins with its first increments.
+    for (const state of ['waiting', 'running']) this.#left.inc({ state }, 0);
     for (const result of ['exported', 'dropped', 'failed']) this.#spans.inc({ result }, 0);
     for (const code of NO_ROOM) this.#rejected.inc({ code }, 0);
     for (const cause of ['ended', 'expired', 'evicted']) this.#programsEnded.inc({ cause }, 0);
@@ -165,6 +167,7 @@ export class Metrics implements Observer {
   ended({ spec }: OfCall, report: CallReport): void {
     const { outcome, ttftMs, serviceMs, durationMs } = report;
     this.#ended.inc({ outcome });
+    if (outcome === 'cancelled') this.#left.inc({ state: report.wasRunning ? 'running' : 'waiting' });
     this.#models.of(spec.facts.model).ended += 1;
     if (ttftMs !== undefined) this.#ttft.observe(ttftMs / 1000);
     const row = this.tenants.of(spec.tenant);

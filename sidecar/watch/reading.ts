@@ -2,7 +2,7 @@ import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import type { Reading } from './steps.js';
 
-/** Waiting calls by cause, and use and room of the engines that take calls; a limit that one of them lacks is left out. */
+/** Waiting calls by cause, those for room that are no background calls (`crowd`), and use and room of the engines that take calls; a limit that one of them lacks is left out. */
 export function readState({ config, driver, fleet }: Parts): Reading {
   const sums = { in_flight: 0, slots: 0, working_set_tokens: 0, gate_tokens: 0 };
   const { views } = driver;
@@ -19,5 +19,7 @@ export function readState({ config, driver, fleet }: Parts): Reading {
   // Waits are learnt from even when nobody looks.
   driver.waits();
   const known = Object.entries(sums).filter(([, value]) => Number.isFinite(value));
-  return { ...driver.queue().byCause, ...Object.fromEntries(known) };
+  const { byCause, waiting, background } = driver.queue();
+  const crowd = Math.min(waiting - background, byCause.window + byCause.kv + byCause.turn + byCause.knee);
+  return { ...byCause, crowd, ...Object.fromEntries(known) };
 }

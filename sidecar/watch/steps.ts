@@ -84,11 +84,11 @@ export class Step {
   readonly queues = new Durations();
   readonly cached = new Ratios();
   readonly readings = new Ratios();
-  /** Calls by how they ended, `completed` or an error code, and of the last the program, and in a further line the engine that failed it. */
+  /** Calls by how they ended, `completed` or an error code, and of the last when, the program, and in a further line the engine that failed it. */
   readonly ends = new Ratios();
   /** Calls whose clients left, by whether they were `waiting` or `running`. */
   readonly left = new Ratios();
-  /** Attempts that engines failed, of those sent there, by engine, and the last error. */
+  /** Attempts that engines failed, of those sent there, by engine, and when and how the last one did. */
   readonly failures = new Ratios();
 
   read(reading: Reading): void {

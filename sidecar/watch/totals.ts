@@ -5,6 +5,7 @@ import { span } from '../../text/index.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
 import { isBackground } from './known-programs.js';
+import { wallMs } from './wall-clock.js';
 import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
 /** Lengths of the steps of which each range keeps 60. */
@@ -44,6 +45,9 @@ export interface Outage {
 }
 
 export const DRAINED = 'drained';
+
+/** Something that was told, behind the Unix time in seconds. */
+const toldAt = (ms: number, text: string): string => `${Math.round(wallMs(ms)) / 1000} ${text}`;
 
 /** A call, or a request that became none, whose program is known if the gateway let it in. */
 type Whose = Partial<Pick<CallSpec, 'line'>> & { readonly identity: { readonly program: ProgramId | undefined } };
@@ -93,12 +97,13 @@ export class Totals implements Observer {
   heard(event: Event): void {
     if (event.type === 'engineLost' || event.type === 'engineDrained') {
       this.#back(event.engine);
+      const sinceMs = this.ports.now() - (event.type === 'engineLost' ? (event.silentMs ?? 0) : 0);
       const reason = this.ports.troubleOf(event.engine) ?? DRAINED;
-      this.#outages.push({ engine: event.engine, fromMs: this.ports.now(), reason });
+      this.#outages.push({ engine: event.engine, fromMs: sinceMs, reason });
       if (this.#outages.length > OUTAGES) this.#outages.shift();
       if (event.type === 'engineDrained') return this.mark(`${event.engine} is draining`);
       this.mark(`${event.engine} is down`);
-      this.#blame(event.engine, this.ports.now() - (event.silentMs ?? 0));
+      this.#blame(event.engine, sinceMs);
     } else if (event.type === 'engineJoined' && event.down !== true) {
       if (this.#back(event.engine)) this.mark(`${event.engine} is up again`);
     }
@@ -120,7 +125,7 @@ export class Totals implements Observer {
 
   /** An engine without room is none that fails. */
   engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause, message = ''): void {
-    if (cause !== 'busy') this.#each(this.ports.now(), (step) => step.failures.add(engine, 1, 0, message));
+    if (cause !== 'busy') this.#failed(engine, message, this.ports.now());
   }
 
   refused(spec: Whose, code: ErrorCode, nowMs: Millis): void {
@@ -162,17 +167,19 @@ export class Totals implements Observer {
       report.code = 'engine_timeout';
       report.failures = [...report.failures, { engine, message, atMs }];
       this.#end({ identity }, report.code, atMs, engine);
-      this.#each(atMs, (step) => {
-        step.left.add('running', -1);
-        step.failures.add(engine, 1, 0, message);
-      });
+      this.#each(atMs, (step) => step.left.add('running', -1));
+      this.#failed(engine, message, atMs);
     }
   }
 
   /** Lines of batches are none: they are asked again until they have an answer. */
   #end({ line, identity }: Whose, end: string, nowMs: Millis, engine?: EngineId): void {
     const whose = `${identity.program ?? ''}${end.startsWith('engine_') && engine ? `\n${engine}` : ''}`;
-    if (line === undefined) this.#each(nowMs, (step) => step.ends.add(end, 1, 1, whose));
+    if (line === undefined) this.#each(nowMs, (step) => step.ends.add(end, 1, 1, toldAt(nowMs, whose)));
+  }
+
+  #failed(engine: EngineId, message: string, atMs: number): void {
+    this.#each(atMs, (step) => step.failures.add(engine, 1, 0, toldAt(atMs, message)));
   }
 
   #each(ms: number, change: (step: Step) => void): void {

@@ -12,12 +12,13 @@ describe('maitred engines', () => {
     const { code, out } = await engines();
     expect(code).toBe(0);
     expect((await engines('list')).out).toBe(out);
-    expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS +TROUBLE$/);
+    expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS$/);
     expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
     const drained = `${engine.id} is drained, 0 in flight\n`;
     const last = [expect.stringMatching(/answers 409: No other engine in service serves m: .* \(0 at present\)\. Only force \(--force\)/)]; // prettier-ignore
     for (const verb of ['drain', 'remove']) expect(await engines(verb, engine.id)).toMatchObject({ code: 1, out: '', errors: last }); // prettier-ignore
     expect(await engines('drain', engine.id, '--force')).toMatchObject({ code: 0, out: drained, errors: [] });
+    expect((await engines()).out).toMatch(new RegExp(`\n\n${engine.id}: Has been drained for [\\d.]+ m?s: it takes no calls\\s`)); // prettier-ignore
     expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'drained' }] });
     expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is starting, 0 in flight\n`);
   });

@@ -9,13 +9,13 @@ beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));
 afterAll(() => vi.useRealTimers());
 
 it('says what an engine that is up has room for, and since when one is down', () => {
-  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, outages: [] }; // prettier-ignore
+  const up = { state: 'up', resting: false, in_flight: 1, window: 4, rest_tokens: 36_000, working_set_tokens: 34_000, idle_tokens: 20_000, failures: null, outages: [] }; // prettier-ignore
   const told = (more: object) => engineInWords({ ...up, ...more } as unknown as Engine);
   expect(told({})).toBe('Takes calls that need up to 2,000 tokens.');
   expect(told({ rest_tokens: null })).toBe('Takes calls.');
   expect(told({ working_set_tokens: 35_900, idle_tokens: 0 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens.'); // prettier-ignore
   expect(told({ working_set_tokens: 35_900 })).toBe('Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.'); // prettier-ignore
-  expect(told({ silent_seconds: 4 })).toBe('Has answered no call and no probe well for 4 s.');
+  expect(told({ silent_seconds: 8 })).toBe('Has answered no call and no probe for 8 s; 1 call runs there.');
   // An empty one takes a call that is larger than its gate.
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
   expect(told({ state: 'down', down_since: Date.now() / 1000 - 9, down_reason: 'no answer', probe_in_seconds: 3 })).toBe('Has been down for 9 s (no answer); probed again in 3 s.'); // prettier-ignore
@@ -27,7 +27,7 @@ it('says what an engine that is up has room for, and since when one is down', ()
 /** Seconds ago. */
 const outage = (from: number, until: number | null, reason: string) => ({ from: Date.now() / 1000 - from, until: until && Date.now() / 1000 - until, reason }); // prettier-ignore
 
-it('tells outages that are over: those of all engines, and those of engines alike, once', () => {
+it('tells outages that are over, those of engines alike once', () => {
   const told = (...engines: (readonly ReturnType<typeof outage>[])[]) =>
     statusWith({ engines: engines.map((outages, at) => ({ id: 'efgh'[at], state: 'up', models: [], in_flight: 0, outages })) }); // prettier-ignore
   const [lost, gone] = [outage(90, 60, 'no answer'), outage(26, 16, 'connection refused')];
@@ -35,15 +35,10 @@ it('tells outages that are over: those of all engines, and those of engines alik
   const one = told([lost], []);
   expect([one.level, one.text, remedies(one)]).toEqual(['good', '2 engines up. No call waits. e was down for 30 s (no answer), until 1 min ago.', ['read the log of e']]); // prettier-ignore
   const past = (...engines: Parameters<typeof told>) => told(...engines).text.replace(/^.*No call waits\. /, '');
-  const all = 'All engines were down for 10 s (connection refused), until 16 s ago.';
-  expect(past([gone], [gone], [gone])).toBe(all);
-  expect(past([lost, gone], [outage(27, 14, 'reset')])).toBe('All engines were down for 10 s (connection refused; reset), until 16 s ago. e was down for 30 s (no answer), until 1 min ago.'); // prettier-ignore
   expect(past([gone, outage(9, 8, 'reset')], [], [outage(50, 30, 'connection refused')], [gone])).toBe('e was down 2 times for 11 s in all, until 8 s ago; the longest took 10 s (connection refused). g, h were down for up to 20 s (connection refused), until 16 s ago.'); // prettier-ignore
-  // One that hardly met others is told apart.
-  expect(past([outage(200, 17, 'no answer')], [gone])).toMatch(/^All engines were down for 9 s .* e was down for 3 min 3 s \(no answer\), until 17 s ago\.$/); // prettier-ignore
   const drains = [outage(50, 42, 'drained'), outage(20, 6, 'drained')];
   const drained = told(drains, drains);
-  expect([drained.text, remedies(drained)]).toEqual([expect.stringMatching(/ All engines were drained 2 times for 22 s in all, until 6 s ago; the longest took 14 s\.$/), []]); // prettier-ignore
+  expect([drained.text, remedies(drained)]).toEqual([expect.stringMatching(/ e, f were drained 2 times for up to 22 s in all, until 6 s ago; the longest took up to 14 s\.$/), []]); // prettier-ignore
   expect(past([drains[1]!, gone], [])).toContain('e was out of service 2 times for 24 s in all');
 });
 
@@ -56,26 +51,32 @@ it('tells what an engine that is up has failed, and warns of much until none has
     return [level, helps, text, engineInWords(engine as unknown as Engine)];
   };
   const text = '40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.';
-  expect(told(40, 60, 9)).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
+  expect(told(40, 60, 9)).toEqual(['warn', 'What helps: maitred engines drain e3, and read its log.', `e3 fails calls: ${text} 2 engines up. No call waits.`, `Takes any call, as none runs there. ${text}`]); // prettier-ignore
   // Without it, calls for a model would fail.
   expect(told(40, 60, 9, { models: ['x'] })[1]).toBe('What helps: restart e3, or read its log.');
   // Over is what it failed before it could not be reached, or before so many answers that one more failure was due.
   const [others, gone] = ['answered with status 500, where others answered', 'connection refused'];
   const back = (reason: string, ago: number, answers = 0) =>
     told(40, 60, 9, { outages: [outage(70, 40, gone), outage(20, ago, reason)] }, answers);
-  expect([back(gone, 3), back(gone, 10), back(others, 3), back(others, 3, 4), back(others, 3, 5)].map(([level]) => level)).toEqual(['good', 'warn', 'warn', 'warn', 'good']); // prettier-ignore
-  expect(back(others, 3, 4)[2]).toContain(`${text} It has answered 4 calls since. It was down 2 times for 47 s in all, until 3 s ago; the longest took 30 s (${gone}). 2 engines`); // prettier-ignore
-  // Of an engine that flaps, the good answers before hide nothing.
-  const flaps = (reason: string) => told(34, 781, 1, { outages: [outage(9, 8, gone), outage(5, 3, reason)] })[0];
-  expect([flaps(others), flaps(gone)]).toEqual(['warn', 'good']);
-  // It should take no calls, whether it is down at the moment or not.
-  expect([1, 2].map((downs) => told(34, 781, 1, { state: 'down', outages: Array(downs).fill(outage(5, 3, others)), down_reason: others })[1])).toEqual(['What helps: restart e3, or read its log.', 'What helps: maitred engines drain e3, and read its log.']); // prettier-ignore
+  expect([back(gone, 3), back(gone, 10), back(others, 3), back(others, 3, 4), back(others, 3, 5)].map(([level]) => level)).toEqual(['good', 'warn', 'bad', 'bad', 'good']); // prettier-ignore
+  expect(back(others, 3, 4)[2]).toBe(`e3 fails calls: ${text} It has answered 4 calls since. It was down 2 times. 1 of 2 engines up. No call waits.`); // prettier-ignore
+  // Of an engine that was taken down for them, the good answers before hide nothing: it is told alike, whether it is down at the moment or not.
+  const flaps = (reason: string, more: object = {}) => told(3, 781, 1, { outages: [outage(9, 8, gone), outage(5, 3, reason)], ...more }).slice(0, 3); // prettier-ignore
+  expect(flaps(gone)[0]).toBe('good');
+  expect(flaps(others)).toEqual(flaps(others, { state: 'down', down_reason: others }));
+  expect(flaps(others)).toEqual(['bad', 'What helps: maitred engines drain e3, and read its log.', 'e3 fails calls: 3 of 781 attempts failed in the last 5 min; the last one 1 s ago: status 500. It was down 2 times. 1 of 2 engines up. No call waits.']); // prettier-ignore
+  // Once it is drained, nothing asks for that, and it comes back mended.
+  const failed = [{ code: 'engine_error', calls: 3, fault: 'service', last_at: Date.now() / 1000, last: '', engine: 'e3' }]; // prettier-ignore
+  const drained = { ...up, id: 'e3', state: 'drained', down_since: Date.now() / 1000 - 48, down_reason: null, failures: { calls: 40, attempts: 60, last_at: Date.now() / 1000 - 48, last: '', answered_since: 0 } }; // prettier-ignore
+  const { parts, text: away } = statusWith({ engines: [drained, up], totals: { calls: 9, failed } });
+  expect(away).toContain('e3 has been drained for 48 s: it takes');
+  expect(parts.flatMap(({ remedy }) => remedy ?? [])).toEqual(['read the log of e3, and once it is mended, maitred engines undrain e3', 'read the log of e3']); // prettier-ignore
   const levels = [[4, 5, 9], [5, 100, 9], [5, 101, 9], [40, 60, 61]] as const; // prettier-ignore
   expect(levels.map(([calls, sent, age]) => told(calls, sent, age)[0])).toEqual(['good', 'warn', 'good', 'good']);
 });
 
 const PARTS = { untilRestart: [], fleet: { awaited: new Set() }, config: { admission: { reserveMs: 120_000 }, timeouts: { noEngineMs: 30_000 } } }; // prettier-ignore
-const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], left: { waiting: 0, running: 0 } } }; // prettier-ignore
+const CALM = { engines: [{ state: 'up', in_flight: 7 }], queue: { waiting: 0, background: 0, waiting_for: {} }, batches: [], cluster: null, totals: { calls: 0, failed: [], left: { waiting: 0, running: 0 }, crowded_since: null } }; // prettier-ignore
 const statusWith = (
   { totals, engines = CALM.engines, ...more }: { readonly totals?: object; readonly [of: string]: unknown },
   parts: object = {},
@@ -92,26 +93,50 @@ it('tells who waits, and for what', () => {
 it('names engines out of service, the worst first, and what helps those that are down', () => {
   const told = (...states: string[]) => {
     const models = (state: string) => (state === 'down' ? ['m', 'n'] : ['m']);
-    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: models(state), in_flight: 0, down_since: null, probe_in_seconds: null })); // prettier-ignore
+    const engines = states.map((state, at) => ({ id: `e${at}`, state, models: models(state), in_flight: 0, down_since: Date.now() / 1000 - 40 * at, probe_in_seconds: null })); // prettier-ignore
     const { text, helps } = statusWith({ engines });
     return `${text} ${helps}`.trim();
   };
-  const drained = 'is drained: it takes no calls until it is returned to service.';
-  expect(told('down', 'drained')).toBe(`0 of 2 engines up: a call fails after 30 s without one. e1 ${drained} e0 has been down for 0 s (unknown). No call waits. What helps: maitred engines undrain e1. Also: restart or start e0, or correct the url.`); // prettier-ignore
+  const drained = (seconds: number) => `has been drained for ${seconds} s: it takes no calls until it is returned to service.`; // prettier-ignore
+  expect(told('down', 'drained')).toBe(`0 of 2 engines up for 0 s: a call fails after 30 s without one. e1 ${drained(40)} e0 has been down for 0 s (unknown). No call waits. What helps: maitred engines undrain e1. Also: restart or start e0, or correct the url.`); // prettier-ignore
   expect(told('down', 'up')).toContain('e0 has been down for 0 s (unknown). Calls for models that no other serves wait or fail meanwhile. 1 of 2 engines up.'); // prettier-ignore
-  expect(told('drained', 'draining')).toBe(`0 of 2 engines up: new calls fail at once. e0 ${drained} e1 is draining: 0 calls left, no new ones. No call waits. What helps: maitred engines undrain e0. Also: maitred engines undrain e1.`); // prettier-ignore
-  expect(told('drained', 'starting')).toMatch(/^0 of 2 engines up, 1 starting: a call fails after 30 s without one\. /);
+  expect(told('drained', 'draining')).toBe(`0 of 2 engines up for 0 s: new calls fail at once. e0 ${drained(0)} e1 is draining: 0 calls left, no new ones. No call waits. What helps: maitred engines undrain e0. Also: maitred engines undrain e1.`); // prettier-ignore
+  const starting = { id: 's', state: 'starting', models: ['m'], in_flight: 0, down_since: null };
+  expect(statusWith({ engines: [starting] }).text).toMatch(/^0 of 1 engine up, 1 starting: a call fails after 30 s without one\. /); // prettier-ignore
   const unknown = { id: 'e', state: 'down', models: [], in_flight: 0 };
   expect(statusWith({ engines: [unknown] }).text).toContain('0 of 1 engine up: new calls fail at once.');
-  expect(told('up', 'drained')).toBe(`1 of 2 engines up. e1 ${drained} No call waits.`);
-  expect(told('up', 'drained', 'drained', 'draining', 'draining')).toBe('1 of 5 engines up. e1, e2 are drained: they take no calls until they are returned to service. e3, e4 are draining: 0 calls left, no new ones. No call waits.'); // prettier-ignore
+  expect(told('up', 'drained')).toBe(`1 of 2 engines up. e1 ${drained(40)} No call waits.`);
+  // Those of very different times are told apart.
+  const ages = [725, 12, 9].map((age, at) => ({ id: `e${at}`, state: 'drained', models: ['m'], in_flight: 0, down_since: Date.now() / 1000 - age })); // prettier-ignore
+  expect(statusWith({ engines: ages }).text).toMatch(/^0 of 3 engines up for 9 s: .* e0 has been drained for 12 min 5 s: .* e1, e2 have been drained for up to 12 s: /); // prettier-ignore
 });
 
-it('tells how many calls clients gave up, and warns if those in the queue are many, and calls still wait', () => {
-  const told = (waiting: number, running: number, queue = 0) => statusWith({ queue: { ...CALM.queue, waiting: queue }, totals: { calls: 190, left: { waiting, running } } }); // prettier-ignore
-  expect(told(1, 0).text).toBe('1 engine up. 7 calls run, none waits. Clients gave up 1 call in the last 5 min: 1 that waited, 0 that ran.'); // prettier-ignore
-  expect([told(9, 99, 9), told(10, 0), told(10, 0, 9)].map(({ level }) => level)).toEqual(['good', 'good', 'warn']);
-  expect(told(10, 0, 9)).toMatchObject({ title: 'long waits, calls given up', text: expect.stringMatching(/^7 calls run, 9 wait.* Clients gave up 10 calls/) as string, helps: expect.stringMatching(/^What helps: more engines/) as string }); // prettier-ignore
+it('warns of an engine that is silent, as soon as that is known', () => {
+  const engines = [5, 2].map((in_flight, at) => ({ id: `e${at}`, state: 'up', models: ['m'], in_flight, window: 9, silent_seconds: at === 0 ? 8.2 : null })); // prettier-ignore
+  expect(statusWith({ engines })).toMatchObject({
+    level: 'warn',
+    title: 'e0 silent',
+    text: 'e0 has answered no call and no probe for 8.2 s; 5 calls run there. 2 engines up. 7 calls run, none waits.',
+    helps: 'What helps: restart e0, or read its log.',
+  });
+});
+
+it('warns of an overload once more calls have waited than run for half a minute, and names a tenant of most', () => {
+  const config = { ...PARTS.config, auth: { keys: ['red', 'blue'].map((tenant) => ({ tenant })) } };
+  const told = (seconds: number, ofRed: number, waiting = 9) => {
+    const queue = { ...CALM.queue, waiting, longest_wait_seconds: 9, waiting_for: { window: waiting } };
+    const views = { waiting, waitingOf: (tenant: string) => (tenant === 'red' ? ofRed : waiting - ofRed) };
+    return statusWith({ queue, totals: { crowded_since: Date.now() / 1000 - seconds } }, { config, driver: { views } });
+  };
+  expect([told(29, 9).level, told(31, 9, 7).level]).toEqual(['good', 'good']);
+  expect(told(45, 5)).toMatchObject({ level: 'warn', title: 'overload', helps: expect.stringMatching(/^What helps: more engines, or fewer calls;/) as string }); // prettier-ignore
+  const text = '7 calls run, 9 wait for the window, the longest for 9 s. For 45 s, more calls have waited than run';
+  expect([5, 8].map((ofRed) => told(45, ofRed).text)).toEqual([`${text}. 1 engine up.`, `${text}; most that wait are of tenant red. 1 engine up.`]); // prettier-ignore
+});
+
+it('tells how many calls clients gave up', () => {
+  const { text } = statusWith({ totals: { calls: 190, left: { waiting: 1, running: 0 } } });
+  expect(text).toBe('1 engine up. 7 calls run, none waits. Clients gave up 1 call in the last 5 min: 1 that waited, 0 that ran.'); // prettier-ignore
 });
 
 it('says how far a batch is, and why it stands still', () => {
@@ -147,14 +172,14 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   const text = '10 of 99 calls failed in the last 5 min: 7 with no_engine, 3 with queue_full';
   expect(told(20)).toMatchObject({
     level: 'warn',
-    text: `${text}; the last one 20 s ago. 1 engine up. No call waits.`,
+    text: `1 engine up. No call waits. ${text}; the last one 20 s ago.`,
   });
   expect(told(70)).toMatchObject({
     level: 'good',
     helps: '',
     text: `1 engine up. No call waits. ${text}; the last one 1 min 10 s ago.`,
   });
-  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /queue_full(.*); the last one 20 s ago\. /.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
+  const whose = ['default:p', 'red:p', 'red~', 'default~', 'red~p'].map((program) => /queue_full(.*); the last one 20 s ago\.$/.exec(told(20, 'up', program).text)?.[1]); // prettier-ignore
   expect(whose).toEqual([' (the last by program "p")', ' (the last by program "p" of tenant red)', ' (the last by tenant red)', '', ' (the last by program "~p" of tenant red)']); // prettier-ignore
   // Also few are told, and are no trouble.
   expect(told(20, 'up', '', { calls: 1001 })).toMatchObject({ level: 'good', text: `1 engine up. No call waits. ${text.replace('99', '1,001')}; the last one 20 s ago.` }); // prettier-ignore
@@ -170,7 +195,7 @@ it('tells failed calls also beside an engine that is down, and when they are ove
   expect(theEngine.helps).toBe('What helps: read the log of e.');
   // An outage that is over comes before the failures that came of it.
   const after = statusWith({ engines: [{ ...engines[0], outages: [outage(50, 25, 'reset')] }], totals: { calls: 99, failed: ofEngines } }); // prettier-ignore
-  expect([after.text, after.title, after.helps]).toEqual([expect.stringMatching(/^e was down for 25 s \(reset\), until 25 s ago\. 14 of 99 calls failed/), 'past outage, 14 of 99 calls failed', theEngine.helps]); // prettier-ignore
+  expect([after.text, after.title, after.helps]).toEqual([expect.stringMatching(/^1 engine up\. No call waits\. e was down for 25 s \(reset\), until 25 s ago\. 14 of 99 calls failed/), 'past outage, 14 of 99 calls failed', theEngine.helps]); // prettier-ignore
   // One that fails much, or is down, has its own remedy.
   const fails = { ...engines[0]!.failures, calls: 9, last_at: at };
   const remedyWith = (more: object) => statusWith({ engines: [{ ...engines[0], failures: fails, ...more }], totals: { calls: 99, failed: ofEngines } }).parts.find(({ about }) => about === 'failures')?.remedy; // prettier-ignore
@@ -203,10 +228,9 @@ it('warns of waits for which the scheduler itself makes way, with what helps', (
     return statusWith({ engines, queue: { waiting: 9, background: 0, longest_wait_seconds: longest, waiting_for } });
   };
   expect(told(119, { kv: 9 }, 'up')).toMatchObject({ level: 'good', title: '9 waiting' });
-  // While an engine is drained that may come back, sooner.
-  expect(told(9, { kv: 9 }, 'up', 'draining').level).toBe('good');
-  expect(told(1, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'good', title: '9 waiting' });
-  expect(told(1.1, { kv: 9 }, 'up', 'drained')).toMatchObject({ level: 'warn', title: 'e1 drained', helps: 'What helps: maitred engines undrain e1.' }); // prettier-ignore
+  // An engine that is drained, and may come back, would help.
+  expect(told(119, { kv: 9 }, 'up', 'drained').level).toBe('good');
+  expect(['draining', 'drained'].map((state) => told(121, { kv: 9 }, 'up', state).title)).toEqual(['long waits', 'e1 drained, long waits']); // prettier-ignore
   expect(told(121, { kv: 9 }, 'up')).toMatchObject({ level: 'warn', title: 'long waits', helps: expect.stringContaining('maitred sim tells how many') as string }); // prettier-ignore
   // The remedy of one that is down is told with it.
   expect(told(121, { kv: 9 }, 'up', 'down').helps).toMatch(/^What helps: restart or start e1, or correct the url\. Also: more engines, or fewer calls;/); // prettier-ignore

@@ -116,6 +116,28 @@ describe('ejection', () => {
       await harness.idle();
     }
     expect(harness.take()).toEqual([lostAfter(FAILURES_MAX * (INTERVAL + TIMEOUT))]);
+    // Also for people, it is down since it was last heard.
+    expect(harness.engine('e').trouble?.sinceMs).toBe(harness.timers.now - FAILURES_MAX * (INTERVAL + TIMEOUT));
+  });
+
+  it('is announced by silence: probes that fail while no call is answered, and not by slow probes or calls', async ({
+    fake,
+    harness,
+  }) => {
+    const silentMs = () => harness.engine('e').silentMs;
+    fake.routes.set('/metrics', hang);
+    const before = fake.requests.length;
+    harness.timers.advance(INTERVAL);
+    await until(() => fake.requests.slice(before).includes('GET /metrics'));
+    harness.timers.advance(TIMEOUT);
+    await harness.idle();
+    expect(silentMs()).toBe(0);
+    fake.all = reset;
+    await harness.probe();
+    await harness.probe();
+    expect(silentMs()).toBe(2 * INTERVAL);
+    harness.call('e', 'succeeded');
+    expect(silentMs()).toBe(0);
   });
 
   it('forgives failed probes that are not in a row', async ({ fake, harness }) => {

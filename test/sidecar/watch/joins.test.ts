@@ -97,9 +97,10 @@ it('adds up the readings of gateways, but for the room of the engines that they 
 it('reads all calls in flight, and use and room of the engines that take calls', () => {
   const states = ['up', 'draining', 'down'].map((state) => ({ id: state, state }));
   const views = { engine: () => ({ inFlight: 3, window: 4, workingSetTokens: 40, capacityTokens: 100 }) };
-  const driver = { views, waits: () => [], queue: () => ({ byCause: { kv: 5 }, waiting: 5, background: 2 }) };
+  const byCause = { kv: 5, window: 0, turn: 0, knee: 0 };
+  const driver = { views, waits: () => [], queue: () => ({ byCause, waiting: 9, background: 6 }) };
   const config = { admission: { gate: 0.5 } };
   expect(readState({ config, driver, fleet: { list: () => states } } as never)).toEqual(
-    { in_flight: 9, slots: 4, working_set_tokens: 40, gate_tokens: 50, kv: 5 }, // prettier-ignore
+    { in_flight: 9, slots: 4, working_set_tokens: 40, gate_tokens: 50, ...byCause, crowd: 3 }, // prettier-ignore
   );
 });

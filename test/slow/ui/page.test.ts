@@ -174,7 +174,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page, see } = await openPage(`${adminUrl}/ui`);
     await see('2 engines up.');
     await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
-    await see(/^Is drained: it takes no calls until/);
+    await see(/^Has been drained for .*: it takes no calls until/);
     await page.getByRole('button', { name: 'Return to service: gpu-2' }).click();
     await see('2 engines up.');
     await away.close();
@@ -186,7 +186,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const asked: string[] = [];
     page.on('dialog', (dialog) => asked.push(dialog.message()));
     await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
-    await see(/^Is drained: it takes no calls until/);
+    await see(/^Has been drained for .*: it takes no calls until/);
     expect(asked[1]).toMatch(/^No other engine in service serves m: calls for it would fail/);
   });
 
