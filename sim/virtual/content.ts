@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { BlockHashes } from '../engine/blocks.js';
 import { tokens, type Family } from '../../src/index.js';
 import type { AgentProgram, Prefix } from '../../workloads/index.js';
@@ -80,7 +81,7 @@ const PREFIX_BLOCKS_MAX = 256;
  */
 export class Texts {
   #given = 0;
-  readonly #named = new Map<string, number>();
+  readonly #named = new LRUCache<string, number>({ maxSize: NAMES_MAX, sizeCalculation: () => 1 });
 
   readonly #spare: Spans[] = [];
 
@@ -108,12 +109,7 @@ export class Texts {
 
   named(name: string): number {
     let first = this.#named.get(name);
-    if (first !== undefined) return first;
-    for (const oldest of this.#named.keys()) {
-      if (this.#named.size < NAMES_MAX) break;
-      this.#named.delete(oldest);
-    }
-    this.#named.set(name, (first = this.range(this.blocksMax)));
+    if (first === undefined) this.#named.set(name, (first = this.range(this.blocksMax)));
     return first;
   }
 }
