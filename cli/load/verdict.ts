@@ -56,7 +56,7 @@ function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullab
   };
   return targets.map((target) => ({
     ...{ name: target.name, isOverloaded: over.includes(target.name), isOut: over.length === targets.length, failed: target.failed, times }, // prettier-ignore
-    p99s: Object.fromEntries(Object.keys(target.by_workload).map((kind) => [kind, [p99(targets[0], kind), p99(target, kind)] as const])), // prettier-ignore
+    p99s: Object.fromEntries(Object.keys(target.by_workload).map((kind) => [`${kind} pays: p99`, [p99(targets[0], kind), p99(target, kind)] as const])), // prettier-ignore
   }));
 }
 

@@ -42,5 +42,5 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
 function raised(plan: Plan): string {
   const { axis } = loadsOf(plan);
   if (plan.searched !== undefined) return plan.searched === 'concurrency' ? `: ${more(plan)}` : '.';
-  return isAlone(plan, axis) && (axis === 'rate' || choicesOf(plan) > 1) ? `: ${auto(axis, 'loads at which they do')}` : `: raise --${axis}.`; // prettier-ignore
+  return isAlone(plan, axis) && (axis === 'rate' || choicesOf(plan) > 1) ? `: ${auto(plan, axis, 'loads at which they do')}` : `: raise --${axis}.`; // prettier-ignore
 }

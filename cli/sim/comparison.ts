@@ -45,7 +45,8 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
   const { calm: own = [], isChance } = calmOf(plan, runs, pair);
   if (own.length === 0) return { runs, ratios, change };
   const of = `${own.length / 2} of ${plan.seeds.length} seeds`;
-  const calm = { of, ...changeOf(plan, own, pair, ratiosOf(own, pair, plan.seeds.length)), failed: change.failed };
+  // Seconds are those that the table has, of all seeds.
+  const calm = { of, ...changeOf(plan, own, pair, ratiosOf(own, pair, plan.seeds.length)), failed: change.failed, firstTokenP99Seconds: [null, null] as const }; // prettier-ignore
   return isChance ? { runs: own, ratios, change: calm } : { runs, ratios, change: { ...change, calm } };
 }
 
@@ -104,7 +105,11 @@ function changeOf(
 }
 
 /** The value of each seed under both settings, over the programs that both completed. */
-function pairsOf(runs: readonly RunReport[], { first, other }: Comparison, valueOf: (run: RunReport) => number | null) {
+export function pairsOf(
+  runs: readonly RunReport[],
+  { first, other }: Comparison,
+  valueOf: (run: RunReport) => number | null,
+) {
   return runs.flatMap((run): Pair[] => {
     if (run.variant !== first) return [];
     const twin = runs.find((each) => each.variant === other && each.seed === run.seed);

@@ -13,8 +13,9 @@ export const PROGRAMS_MAX = 2000;
 export const STEADY = 25;
 /** Seeds that may tell a large difference. */
 const SEEDS_FIRST = 4;
-/** Times the programs, where more seeds would hardly tell. */
 const LONGER = 4;
+/** More programs, up to so many, where more seeds would hardly tell. */
+export const longerOf = ({ programs }: Plan, most = PROGRAMS_MAX) => (2 * programs <= most ? Math.min(most, LONGER * programs) : undefined); // prettier-ignore
 /** Share of these that is as good. */
 const NEARLY = 0.9;
 /** A ratio of times below which more programs would not turn it. */
@@ -27,8 +28,10 @@ export function loadsOf(plan: Plan) {
 }
 
 /** The end of a sentence that names the option that looks for other values; a search does not lead to another. */
-export const auto = (axis: Searched, found: string, programs?: number): string =>
-  `--${axis} auto${programs === undefined ? '' : ` --programs ${programs}`} looks for ${found}.`;
+export const auto = ({ searched }: Plan, axis: Searched, found: string, programs?: number): string =>
+  searched === undefined
+    ? `run again with --${axis} auto${programs === undefined ? '' : ` --programs ${programs}`}, which looks for ${found}.`
+    : 'the search ended, as it tries no more values.';
 
 /** The end of a sentence that names more seeds or programs, and how much longer they take. */
 export function again(plan: Plan, programs = plan.programs, seeds = plan.seeds.length): string {
@@ -37,9 +40,6 @@ export function again(plan: Plan, programs = plan.programs, seeds = plan.seeds.l
   const times = Math.round((seeds * programs) / (plan.seeds.length * plan.programs));
   return `run again with ${flags.join(' ')}${times > 1 ? `, about ${times} times as long` : ''}.`;
 }
-
-/** The end of a sentence about what a search has left open. */
-export const ENDED = ': the search ended, as it tries no more values.';
 
 /** The end of a sentence after a search over numbers at a time that found no gain, as far as its programs allow. */
 export const more = (plan: Plan): string => `more at a time need more programs: ${again(plan, programsAbove(plan))}`;
@@ -55,16 +55,14 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const short = plan.variants.findIndex((_, at) => loadOf(plan, runs, at).state === 'unknown');
   if (short >= 0 && loads.length > 0) {
     const programs = programsToTell(plan, runs, short);
-    const remedy = programs === undefined ? auto(axis, 'loads of which so few tell') : again(plan, programs);
+    const remedy = programs === undefined ? auto(plan, axis, 'loads of which so few tell') : again(plan, programs);
     return `Too few programs to tell whether ${isSeveral ? 'all of these loads are' : 'this load is'} sustained: ${remedy}`;
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
-  if (plan.searched === undefined && loads.length > 0 && !plan.isExact) {
-    if (!loadOf(plan, runs, 0).isHeld && !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen))
-      return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(axis, 'those that it does')}`; // prettier-ignore
-    if (isSeveral && from === 0) return `It may pay below ${loads[0]}, too: ${auto(axis, 'the least that does')}`;
-  }
-  if (from === 0 && isSeveral && loads[0] !== 1) return `It may pay below ${loads[0]}, too${ENDED}`;
+  if (plan.searched === undefined && loads.length > 0 && !loadOf(plan, runs, 0).isHeld && !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen)) // prettier-ignore
+    return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(plan, axis, 'those that it does')}`; // prettier-ignore
+  if (from === 0 && isSeveral && (axis === 'rate' || loads[0] !== 1))
+    return `It may pay below ${loads[0]}, too: ${auto(plan, axis, 'the least that does')}`;
   if (plan.searched === 'concurrency' && from < 0 && verdicts.every((each) => !each.isOpen))
     return `Up to ${loads.at(-1)} at a time, nothing is better; ${more(plan)}`;
   const open = from >= 0 && isSeveral ? verdicts.slice(Math.max(0, from - 1), from) : verdicts;
@@ -75,7 +73,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const isFirst = steady?.isLarge === true && plan.seeds.length === 1;
   const enough = Math.max(0, ...open.map((each) => each.enough ?? 0));
   // Near the most that a setting sustains, longer runs differ less, so that they need fewer seeds.
-  const longer = axis === 'rate' && 2 * plan.programs <= PROGRAMS_MAX ? Math.min(PROGRAMS_MAX, LONGER * plan.programs) : undefined; // prettier-ignore
+  const longer = axis === 'rate' ? longerOf(plan) : undefined;
   const isUneven = longer !== undefined && enough > PAIRS_LAST;
   const wanted = enough === 0 ? 0 : isFirst ? SEEDS_FIRST : isUneven ? PAIRS_LAST : Math.max(PAIRS_LAST, enough);
   const variants = plan.searched === undefined ? plan.variants.length : VALUES_MAX * choicesOf(plan);

@@ -22,7 +22,9 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
     ...(has(/\*/)
       ? ['* It grows with the number of programs, as one of both is overloaded, in some seeds at least.']
       : []),
-    ...(has(/seeds\)$/) ? ['Seeds in brackets: the row is of those alone, which overload neither.'] : []),
+    ...(has(/seeds\)$/)
+      ? ['Seeds in brackets: the row is of those alone, which overload neither; the times below are of all.']
+      : []),
   ];
 }
 

@@ -44,21 +44,22 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   if (isAllSame(plan, runs)) return told(0, [], [ALL_SAME, higherOf(plan, runs, verdicts)]);
   if (settings < 2) return told(0, outcomes, [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
-  if (plan.variants.length > settings) {
-    // Seeds or programs are wanted where no answer is certain.
-    const isOpen = choice === 0 && next !== undefined && (plan.searched === undefined || verdicts.some((each) => each.isOpen)); // prettier-ignore
-    const answer = isOpen ? [next] : [sentence, next ?? higherOf(plan, runs, verdicts)];
-    // Where engines are counted, that is the question.
-    return enginesOf(plan).length > 1 ? told(choice, [], answer) : told(choice, answer);
-  }
-  if (next !== undefined && (choice === 0 || steadyOf(plan, runs)?.isLarge === false)) return told(0, [next]);
-  if (choice === 0) {
-    const { missed = [] } = verdicts[0] ?? {};
-    const misses = missed.length === 0 ? [] : [`Keep ${settingOf(plan, 0)}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`]; // prettier-ignore
-    return told(0, misses.length > 0 ? misses : [sentence, higherOf(plan, runs, verdicts)]);
-  }
-  const who = verdicts[0]?.rows.find(({ at }) => at === choice)?.price.find(({ measure }) => measure === 'kind')?.text;
-  return told(choice, [`Take ${sentenceOf(plan, runs, { first: 0, other: choice })}${who === undefined ? '' : ` ${who}.`}`, next]); // prettier-ignore
+  // Where engines are counted, that is the question.
+  const tell = (taken: number, lines: Lines) => enginesOf(plan).length > 1 ? told(taken, [], lines) : told(taken, lines); // prettier-ignore
+  const isOnePlace = plan.variants.length === settings;
+  // Seeds or programs are wanted where no answer is certain.
+  const isOpen = choice === 0 ? plan.searched === undefined || verdicts.some((each) => each.isOpen) : isOnePlace && steadyOf(plan, runs)?.isLarge === false; // prettier-ignore
+  if (isOpen && next !== undefined) return tell(0, [next]);
+  const own = isOnePlace ? textOf(plan, runs, verdicts, choice) : undefined;
+  return tell(choice, [own ?? sentence, next ?? higherOf(plan, runs, verdicts)]);
+}
+
+/** The setting to take in one place and who pays for it, or why none is taken. */
+function textOf(plan: Plan, runs: readonly RunReport[], [verdict]: readonly SimVerdict[], choice: number) {
+  const { missed = [], rows = [] } = verdict ?? {};
+  const who = rows.find(({ at }) => at === choice)?.price.find(({ measure }) => measure === 'kind')?.text;
+  if (choice > 0) return `Take ${sentenceOf(plan, runs, { first: 0, other: choice })}${who === undefined ? '' : ` ${who}.`}`; // prettier-ignore
+  return missed.length === 0 ? undefined : `Keep ${settingOf(plan, 0)}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`; // prettier-ignore
 }
 
 /** The option that may show a gain, if no load of these does, and none overloads a setting in any seed: a sentence. */
@@ -67,7 +68,7 @@ function higherOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const isRecorded = plan.isExact && isAlone(plan, axis);
   const isOpen = plan.searched === undefined && choicesOf(plan) > 1 && (values.length > 0 || isRecorded) && plan.variants.slice(1).some(isPossible); // prettier-ignore
   const isCalm = plan.variants.every((_, at) => loadOf(plan, runs, at).overloaded.size === 0);
-  return isOpen && isCalm && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0) ? `A higher load may show a gain: ${auto(axis, 'one', programsAbove(plan))}` : undefined; // prettier-ignore
+  return isOpen && isCalm && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0) ? `A higher load may show a gain: ${auto(plan, axis, 'one', programsAbove(plan))}` : undefined; // prettier-ignore
 }
 
 const ALL_SAME = 'All settings gave the same results: what differs never came into play.';

@@ -1,5 +1,4 @@
 import type { Searched } from './axes.js';
-import { COMPARED } from './comparison.js';
 import { beginOf, LOAD_MAX, type Run, twoDigits } from './begin.js';
 import { loadOf } from './overload.js';
 import { VALUES_MAX } from './lists.js';
@@ -14,8 +13,6 @@ const STEP = Math.SQRT2;
 const FAR = 1.25;
 /** Share of the mean time by which a lighter load must change it. */
 const FLAT = 0.01;
-/** Engines on which a program, with all that it does side by side, hardly gains from more. */
-const IDLE_ENGINES = 16;
 
 interface Found {
   readonly plan: Plan;
@@ -30,8 +27,6 @@ interface Found {
  * @param run makes all runs of a plan; when stopped, some of them
  */
 export async function search(plan: Plan, axis: Searched, isSized: boolean, run: Run): Promise<Found> {
-  const missed = await missedAlone(plan, axis, run);
-  if (missed !== undefined) return missed;
   const begin = await beginOf(plan, axis, isSized, run);
   const sized = { ...plan, programs: begin.programs };
   const found = new Map<number, readonly RunReport[]>();
@@ -47,16 +42,6 @@ export async function search(plan: Plan, axis: Searched, isSized: boolean, run: 
     next = isWhole && isSome ? NEXT[axis](joined(sized, axis, found)) : undefined;
   }
   return joined(sized, axis, found);
-}
-
-/** Runs in which programs that run one at a time miss an objective of times: no load and no number of engines meets it. */
-async function missedAlone(plan: Plan, axis: Searched, run: Run): Promise<Found | undefined> {
-  const slos = plan.slos.filter(({ operator, path }) => operator.startsWith('<') && COMPARED.some((name) => path.includes(name))); // prettier-ignore
-  if (slos.length === 0) return undefined;
-  const one = withValues({ ...plan, slos, searched: undefined }, 'concurrency', [1]);
-  const alone = axis === 'engines' ? withValues(one, axis, [IDLE_ENGINES]) : one;
-  const runs = await run(alone);
-  return alone.variants.some((_, at) => loadOf(alone, runs, at).isMet) ? undefined : { plan: alone, runs };
 }
 
 /** The next value to try; undefined: these tell enough. */
@@ -78,7 +63,9 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const numbers = plan.lists.concurrency ?? [];
     const [low = 1, high = 1] = [numbers[0], numbers.at(-1)];
     const paying = numbers.map((_, at) => pays({ plan, runs }, at));
-    if (low > 1 && paying[0] === true) return Math.floor(low / STEP);
+    const isMissed = !variantsAt(plan, 0).some((variant) => loadOf(plan, runs, variant).isMet);
+    if (low > 1 && (isMissed || paying[0] === true)) return Math.floor(low / STEP);
+    if (isMissed) return undefined;
     const next = Math.ceil(high * STEP);
     if (paying.slice(-2).filter(Boolean).length < 2 && next * AT_ONCE <= plan.programs) return next;
     const middle = between(numbers, paying.indexOf(true));

@@ -2,7 +2,7 @@ import { isMany, meanOf, namesOf } from '../../lab/index.js';
 import { resultOf } from '../../loadtest/report/index.js';
 import { number } from '../../text/index.js';
 import { valuesText } from './axes.js';
-import { again, auto, ENDED, loadsOf } from './loads.js';
+import { again, auto, loadsOf, longerOf, PROGRAMS_MAX } from './loads.js';
 import { loadOf, programsToTell } from './overload.js';
 import { choicesOf, circumstancesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
@@ -70,12 +70,10 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   const [engines, choices] = [enginesOf(plan), choicesOf(plan)];
   const isMissed = plan.slos.length > 0 && !plan.variants.some((_, at) => loadOf(plan, runs, at).isMet);
   if (isMissed && plan.searched !== undefined)
-    return `${plan.searched === 'engines' ? 'More engines' : 'A lighter load'} would hardly help.`;
+    return `${plan.searched === 'engines' ? 'More engines' : 'A lighter load'} would hardly help: change the model, the machine or the objective.`;
   const { axis, values } = loadsOf(plan);
-  if (isMissed && values.length === 1 && plan.lists.concurrency?.[0] === 1)
-    return `No load meets ${objectivesOf(plan)}, as programs miss it one at a time ${valuesText({ engines: plan.variants[0]?.engines ?? 1 })}: change the model, the machine or the objective.`; // prettier-ignore
-  if (isMissed && plan.searched === undefined && values.length === 1)
-    return `No setting meets ${objectivesOf(plan)} at this load: ${axis === 'rate' ? auto(axis, 'those at which one does') : auto('engines', 'the fewest on which one does')}`; // prettier-ignore
+  if (isMissed && values.length === 1)
+    return `No setting meets ${objectivesOf(plan)} at this load: ${axis === 'rate' ? auto(plan, axis, 'those at which one does') : auto(plan, 'engines', 'the fewest on which one does')}`; // prettier-ignore
   if (engines.length < 2) return undefined;
   const loads = engines.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant)));
   const unknown = loads.findLastIndex((each) => each.some(({ state }) => state === 'unknown'));
@@ -83,10 +81,14 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   if (programs !== undefined)
     return `Too few programs to tell how many engines sustain this rate: ${again(plan, programs)}`;
   const firsts = variantsAt(plan, 0).map((choice) => loads.findIndex((each) => each[choice]?.isKept));
+  // So many seeds overload these that longer runs may overload most.
+  const edge = firsts.find((first, choice) => loads[first]?.[choice]?.state === 'split');
+  const longer = edge === undefined ? undefined : longerOf(plan, 2 * PROGRAMS_MAX);
+  if (longer !== undefined)
+    return `Too few programs to tell whether this rate is sustained ${valuesText({ engines: engines[edge ?? 0] ?? 1 })}: ${again(plan, longer)}`;
   const isOpen = firsts.some((first) => first >= 0 && (engines[first] ?? 1) > (engines[first - 1] ?? 0) + 1);
-  if (plan.searched !== undefined) return isOpen ? `Perhaps fewer are enough${ENDED}` : undefined;
-  const isTold = !isOpen && !firsts.includes(-1) && plan.seeds.length >= SEEDS;
-  return isTold ? undefined : auto('engines', 'the fewest that are enough');
+  const isMore = plan.searched === undefined && firsts.includes(-1);
+  return isOpen || isMore ? `The fewest that are enough may not be among these: ${auto(plan, 'engines', 'them')}` : undefined; // prettier-ignore
 }
 
 export const objectivesOf = ({ slos }: Plan): string => slos.map(({ expression }) => expression).join(' and ');

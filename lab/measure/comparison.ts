@@ -89,7 +89,7 @@ export function moreOf(
   const isNear = Math.abs(Math.log(ratio.ratio ?? NaN)) <= -Math.log(1 - margin);
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;
   if (isWide || !(isNear || isSome)) return { text: 'too uneven to tell', isOpen: true };
-  return { text: isNear ? 'treat them as equal' : 'about the margin', isOpen: false };
+  return { text: 'treat them as equal', isOpen: false };
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

@@ -24,18 +24,12 @@ export function breakEvenOf(
   );
   const choice = preferred ?? most;
   if (choice === undefined) {
-    const unsure = verdicts.filter(({ isOpen }) => isOpen).map(({ place }) => lowered(place));
-    const last = unsure.length - 1;
-    const where =
-      unsure.length === verdicts.length
-        ? ''
-        : ` ${new Intl.ListFormat('en-GB').format(unsure.map((text, at) => (at === last ? text : text.replace(UNIT, '')).replace(at === 0 ? '' : /^(at|with) /, '')))}`;
-    const only = verdicts.every(({ rows }) => rows.length === 1) ? 1 : undefined;
-    const worst = (of?: number) => highest(verdicts, 'Most is lost', (one) => lossesOf(one, of));
-    if (unsure.length > 0) return { choice: 0, sentence: `These runs cannot tell whether ${only === undefined ? 'anything' : nameOf(1)} is better than ${nameOf(0)}${where}.${worst()}` }; // prettier-ignore
+    const isOnly = verdicts.every(({ rows }) => rows.length === 1);
+    if (verdicts.some(({ isOpen }) => isOpen)) return { choice: 0, sentence: `These runs cannot tell whether ${isOnly ? nameOf(1) : 'anything'} is better than ${nameOf(0)}.` }; // prettier-ignore
+    const worst = highest(verdicts, 'Most is lost', (one) => one.rows.flatMap(({ at }) => lossesOf(one, at).map((cost) => ({ ...cost, under: isOnly ? '' : ` under ${nameOf(at)}` })))); // prettier-ignore
     const [gain] = verdicts.flatMap((one) => one.gain === undefined ? [] : [`${all > 1 ? `${lowered(one.place)}, ` : ''}${one.gain}.`]).reverse(); // prettier-ignore
     const nothing = `nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
-    return { choice: 0, sentence: `Keep ${nameOf(0)}: ${gain ?? `${nothing}.${worst(only)}`}` };
+    return { choice: 0, sentence: `Keep ${nameOf(0)}: ${gain ?? `${nothing}.${worst}`}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const paying = verdicts.filter(({ better }) => better.includes(choice));
@@ -61,12 +55,9 @@ function gainOf(paying: readonly PlaceVerdict[], choice: number, first: string):
   return `programs ${paying.length > 1 ? 'up to ' : ''}${most.mean ? factorText(most.mean) : ''}${longer}${caveat}`;
 }
 
-/** @param choice the only one to tell of; undefined: any is */
-const lossesOf = (one: PlaceVerdict, choice?: number): readonly Cost[] => [
-  ...one.losses
-    .filter(({ at, factor }) => factor > 1 && (choice === undefined || at === choice))
-    .map(({ name, factor, text }) => ({ measure: 'mean' as const, factor, text: choice === undefined ? `${text} under ${name}` : text })), // prettier-ignore
-  ...(choice === undefined ? [] : priceOf(one, choice)),
+const lossesOf = (one: PlaceVerdict, choice: number): readonly Cost[] => [
+  ...one.losses.flatMap(({ at, factor, text }) => (at === choice && factor > 1 ? [{ measure: 'mean' as const, factor, text }] : [])), // prettier-ignore
+  ...priceOf(one, choice),
 ];
 
 const priceOf = ({ rows }: PlaceVerdict, choice: number): readonly Cost[] => rows.find(({ at, isOut }) => at === choice && !isOut)?.price ?? []; // prettier-ignore
@@ -74,8 +65,12 @@ const priceOf = ({ rows }: PlaceVerdict, choice: number): readonly Cost[] => row
 const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
 
 /** The highest of each measure, with its place, if there are several: a sentence after others, if any is. */
-function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => readonly Cost[]): string {
-  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: all.length > 1 || words === 'Elsewhere' ? ` ${lowered(one.place)}` : '' }))); // prettier-ignore
+function highest(
+  all: readonly PlaceVerdict[],
+  words: string,
+  of: (one: PlaceVerdict) => readonly (Cost & { readonly under?: string })[],
+): string {
+  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: `${cost.under ?? ''}${all.length > 1 || words === 'Elsewhere' ? ` ${lowered(one.place)}` : ''}` }))); // prettier-ignore
   const measures = MEASURES.filter((name) => costs.some(({ measure }) => measure === name));
   const most = measures.flatMap((name) => costs.filter(({ measure }) => measure === name).sort((a, b) => b.factor - a.factor).slice(0, 1)); // prettier-ignore
   // The same place is told once, after all that is of it.

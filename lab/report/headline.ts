@@ -86,7 +86,7 @@ function programsText(change: Change, margin: number): string {
   const isTold = verdict !== 'later' && p99.low !== null && counts.programs >= TAIL_MIN;
   const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
   // Of one repetition, figures alone.
-  const others = isSingle(change) ? tailOf(change) : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
+  const others = isSingle(change) ? tailOf(change) : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin).map(({ text }) => text), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
   return [`programs${difference} ${against} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
 }
 
@@ -97,38 +97,33 @@ export const tailName = (count: number): string => (count < TAIL_MIN ? 'slowest'
 const tailOf = ({ programs: { p99 }, counts }: Times): string[] =>
   p99.ratio === null ? [] : [`${tailName(counts.programs)} ${ratio(p99.ratio)}`];
 
-/** The times of programs other than their mean that are certainly worse, the worst first; where it is, too, those that are much worse. */
-function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times, margin: number): string[] {
-  const least = verdictOf(mean, margin) === 'later' ? FACTOR_MIN * (mean.ratio ?? 1) : 0;
+/** The times of programs other than their mean that are certainly worse, the worst first; where it is, too, those above its interval. */
+function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times, margin: number) {
+  const least = verdictOf(mean, margin) === 'later' ? (mean.high ?? mean.ratio ?? 0) : 0;
   const tail = verdictOf(p99, margin) === 'later' ? { [tailName(counts.programs)]: p99 } : { p95 };
   const all = Object.entries({ p50, ...tail, ...(perToken && { 'ms/token': perToken }) });
   const later = all.filter(([, value]) => verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least);
-  return later.sort(([, a], [, b]) => (b.ratio ?? 0) - (a.ratio ?? 0)).map(([name, value]) => `${name} ${outcomeOf(value, margin)}`); // prettier-ignore
+  return later.map(([name, value]) => ({ factor: value.ratio ?? 0, text: `${name} ${outcomeOf(value, margin)}` })).sort((a, b) => b.factor - a.factor); // prettier-ignore
 }
 
 /** Program times in the repetitions that both sustain. */
 const calmText = ({ calm, of }: Times): string => (calm === undefined ? inCalm({ of }) : `, ${ratioText(calm.programs.mean)}${inCalm(calm)}`); // prettier-ignore
 
-export const inCalm = ({ of }: Pick<Times, 'of'>): string =>
-  of === undefined ? '' : ` in the ${of} that both sustain`;
+const inCalm = ({ of }: Pick<Times, 'of'>): string => (of === undefined ? '' : ` in the ${of} that both sustain`);
 
-/** The times that are worse, in the words of the headline: of each measure the worst; a much later p99 of first tokens even if by chance. */
+/** The times that are certainly worse, in the words of the headline: of each measure the worst. */
 export function worseOf(times: Times, margin: number): Cost[] {
   const [program] = slowerOf(times, margin);
-  const isLater = (value: Ratio) => verdictOf(value, margin) === 'later';
+  const laterOf = ({ firstToken: { p50, p99 } }: Times) => [p99, p50].filter((value) => verdictOf(value, margin) === 'later').sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0)); // prettier-ignore
   // Over all repetitions, if nothing is certain over those that both sustain.
-  const { calm = times } = times;
-  const own = [calm, times].find(({ firstToken: { p50, p99 } }) => [p50, p99].some(isLater)) ?? calm;
-  const { p50, p99 } = own.firstToken;
-  const factor = (value: Ratio) => (isLater(value) ? (value.ratio ?? 0) : 0);
-  const [first = p99] = [p99, p50].sort((a, b) => factor(b) - factor(a));
-  // A certain price is the higher one.
-  const isTold = isLater(first) || (verdictOf(p99, margin) === 'unsure' && (p99.ratio ?? 0) > FACTOR_MIN);
-  const words = (value: Ratio) => isLater(value) ? outcomeOf(value, margin) : `perhaps ${factorText(value)}`; // prettier-ignore
-  const text = firstTokenText({ ...own, of: undefined, calm: undefined }, margin, { isTold: (value) => isTold && value === first, words }); // prettier-ignore
+  const own = [times.calm ?? times, times].find((each) => laterOf(each).length > 0) ?? times;
+  const [first] = laterOf(own);
+  const text = firstTokenText({ ...own, of: undefined, calm: undefined }, margin, {
+    isTold: (value) => value === first,
+  });
   return [
-    ...(program === undefined ? [] : [{ measure: 'program' as const, factor: times.programs.p99.ratio ?? 0, text: `program ${program}` }]), // prettier-ignore
-    ...(text === '' ? [] : [{ measure: 'first token' as const, factor: factor(first), text }]),
+    ...(program === undefined ? [] : [{ measure: 'program' as const, factor: program.factor, text: `program ${program.text}` }]), // prettier-ignore
+    ...(first === undefined ? [] : [{ measure: 'first token' as const, factor: first.ratio ?? 0, text }]),
   ];
 }
 
@@ -182,7 +177,7 @@ export function changeText(ratioOfTimes: number): string {
 }
 
 /** Smaller changes read better as percentages: of the time before. */
-export const FACTOR_MIN = 1.5;
+const FACTOR_MIN = 1.5;
 export const isMuchSooner = (value: Ratio, margin: number): boolean => verdictOf(value, margin) === 'sooner' && (value.ratio ?? 1) < 1 / FACTOR_MIN; // prettier-ignore
 const figuresOf = (value: Ratio): string => ratio(value.ratio) + (value.low === null ? '' : `, ${spanText(value)}`);
 const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;

@@ -1,6 +1,6 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
-import { type Cost, firstTokenText, inCalm, isMuchSooner, changeText, outcomeOf, type Times, worseOf } from './headline.js'; // prettier-ignore
+import { type Cost, firstTokenText, isMuchSooner, changeText, outcomeOf, type Times, worseOf } from './headline.js'; // prettier-ignore
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -14,7 +14,7 @@ export interface Tried {
   /** Against the first, if it is not that: more than chance explains. */
   readonly isOverloaded: boolean;
   readonly failed: number;
-  /** The p99 of program times by kind of program, in seconds, under the first and under it; null of too few programs. */
+  /** Seconds under the first and under it, by whose they are, such as `rag pays: p99`; null of too few programs. */
   readonly p99s: Readonly<Record<string, readonly [number | null, number | null]>>;
 }
 
@@ -75,6 +75,8 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const alike = worthy.filter((each) => timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
   const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
   const unsure = open.filter(({ verdict }) => verdict === 'unsure').map(({ ratio }) => moreOf(ratio, margin, repeated));
+  // Repetitions that were left out, as they overload one of both, may hide a gain.
+  const isPart = open.some(({ verdict, times: { of } }) => of !== undefined && verdict !== 'sooner' && verdict !== 'later'); // prettier-ignore
   const rowOf = (each: Tried, at: number): PlaceRow => {
     const found = compared.find((other) => other.at === at);
     if (found === undefined) return { at, isOut: true, price: [], times: each.isOut || each.isLost ? undefined : each.times, outcome: each.isOut ? BOTH_OVERLOADED : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
@@ -86,7 +88,7 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
     rows: all.map(rowOf).slice(1),
     better: better.map(({ at }) => at),
     bursts: better.filter(({ times: { calm } }) => calm !== undefined && verdictOf(calm.programs.mean, margin) !== 'sooner').map(({ at }) => at), // prettier-ignore
-    isOpen: better.length === 0 && unsure.some(({ isOpen }) => isOpen),
+    isOpen: better.length === 0 && (isPart || unsure.some(({ isOpen }) => isOpen)),
     ...(better.length === 0 && { gain: gainOf(sooner, open, margin), enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
     losses: lossesOf(compared, margin),
   };
@@ -124,17 +126,17 @@ function comparedOf(all: readonly Tried[], { margin, isExact }: Terms) {
 }
 
 function gainOf([slight]: readonly Against[], open: readonly Against[], margin: number): string | undefined {
-  if (slight !== undefined) return `${slight.name} is ${outcomeOf(slight.ratio, margin)}${inCalm(slight.times)}, too little for its price: ${slight.price.map(({ text }) => text).join('; ')}`; // prettier-ignore
+  if (slight !== undefined) return `${slight.name} is ${outcomeOf(slight.ratio, margin)}, too little for its price: ${slight.price.map(({ text }) => text).join('; ')}`; // prettier-ignore
   const isTold = (value: Ratio) => isMuchSooner(value, margin);
   const same = open.filter(({ verdict }) => verdict === 'same').map(({ name, times }) => ({ name, first: firstTokenText(times, margin, { isTold }) })); // prettier-ignore
   return same.flatMap(({ name, first }) => (first === '' ? [] : [`${name} makes programs no faster, but ${first}`]))[0];
 }
 
 function lossesOf(compared: readonly Against[], margin: number) {
-  const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded, times }) => {
+  const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded }) => {
     if (verdict !== 'later' && !(isOverloaded && verdict === 'unsure')) return [];
     const texts = [...(isOverloaded ? ['overloaded'] : []), ...(verdict === 'later' ? [`programs ${outcomeOf(ratio, margin)}`] : [])]; // prettier-ignore
-    return [{ at, name, text: texts.join(', ') + inCalm(times), factor: ratio.ratio ?? 1 }];
+    return [{ at, name, text: texts.join(', '), factor: ratio.ratio ?? 1 }];
   });
   return losses.sort((a, b) => b.factor - a.factor);
 }
@@ -156,14 +158,11 @@ export const namesOf = (names: readonly string[]): string => new Intl.ListFormat
 /** Times its p99 before from which on a kind of program pays: of few programs less is chance. */
 const PAYS = 1.1;
 
-/**
- * Times that are worse, and the kind of program whose slowest wait longer. A much later p99 of first tokens counts even
- * if by chance.
- */
+/** Times that are worse, and the kind of program whose slowest wait longer. */
 function priceOf({ p99s, times }: Tried, margin: number): Cost[] {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
     const factor = before === null || after === null ? 0 : after / before;
-    return factor <= PAYS ? [] : [{ measure: 'kind' as const, factor, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
+    return factor <= PAYS ? [] : [{ measure: 'kind' as const, factor, text: `${kind} ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
   return [...worseOf(times, margin), ...(most === undefined ? [] : [most])];

@@ -12,7 +12,7 @@ describe('the advice of maitred sim', () => {
       return [...advice, recommendation];
     };
     expect(await adviceAt('--concurrency', '4')).toEqual(['At least 9 of 10 calls never waited, so mean times could hardly differ: raise --concurrency.', '']); // prettier-ignore
-    expect(await adviceAt('--rate', '3')).toEqual(['Seeds that sustain this load: 0 of 1.\nplas does not sustain this load: --rate auto looks for those that it does.']); // prettier-ignore
+    expect(await adviceAt('--rate', '3')).toEqual(['Seeds that sustain this load: 0 of 1.\nplas does not sustain this load: run again with --rate auto, which looks for those that it does.']); // prettier-ignore
   });
 
   it('names no search where it would be refused', () => {
@@ -21,7 +21,7 @@ describe('the advice of maitred sim', () => {
       const { plan, runs } = madeUp({ rate: [1], preset }, {}, () => ({ queue_seconds: spread(0), engine_waits: 0, failed: 9, completed: 2991, refused: {} })); // prettier-ignore
       return adviceOf(plan, runs);
     };
-    expect(told(['a'])).toEqual([expect.stringContaining(': --rate auto looks for')]);
+    expect(told(['a'])).toEqual([expect.stringContaining(': run again with --rate auto, which looks for')]);
     expect(told(['a', 'b'])).toEqual([
       'At least 9 of 10 calls never waited, so mean times could hardly differ: raise --rate.',
     ]);

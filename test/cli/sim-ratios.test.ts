@@ -21,7 +21,7 @@ it('has a row for each setting and load, and one of the seeds that both sustain'
     expect.stringMatching(/^0\.2 {3}plas +\(5 of 8 seeds\) +0\.50 \(0\.50–0\.50\) /),
     'Left out: 1 row, as both settings are overloaded.',
     '* It grows with the number of programs, as one of both is overloaded, in some seeds at least.',
-    'Seeds in brackets: the row is of those alone, which overload neither.',
+    'Seeds in brackets: the row is of those alone, which overload neither; the times below are of all.',
   ]);
 });
 

@@ -114,7 +114,9 @@ describe('maitred sim with several loads and windows', () => {
     const { document } = await sweep();
     const [pays, lower, sustained] = document.recommendation!.split('\n');
     expect([pays, sustained]).toEqual([expect.stringMatching(/^window 256 pays/), expect.stringMatching(/^Sustained in most seeds: /)]); // prettier-ignore
-    expect(lower).toBe('window 2 sustains none of these loads: --rate auto looks for those that it does.');
+    expect(lower).toBe(
+      'window 2 sustains none of these loads: run again with --rate auto, which looks for those that it does.',
+    );
     expect(document.ratios.map(({ verdict }) => verdict)).toEqual([2, 3].map(() => expect.stringMatching(/ faster\*$/) as string)); // prettier-ignore
     const { out } = await sim(...SWEEP);
     expect(out).toMatch(/^Times divided by those of window 2: below 1 is faster\.$/m);
