@@ -28,17 +28,15 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   const faults = new Faults();
   const loads = await readLoads(command, flags, faults);
   const [first] = loads;
-  const warned = new Set<string>();
-  const warn = (warning: string) => {
-    // Each load of a sweep warns again.
-    if (!flags.quiet && !warned.has(warning)) complain(`warning: ${warning}`);
-    warned.add(warning);
-  };
+  const warn = (warning: string) => complain(`warning: ${warning}`);
   let { baseline } = first.options;
-  const play = async ({ report, options }: Load, signal: AbortSignal) => {
+  const play = async (load: Load, signal: AbortSignal) => {
+    const { report, options } = load;
+    // Each load of a sweep would warn again.
+    const onWarning = flags.quiet || load !== first ? undefined : warn;
     const reporter = makeReporter(report);
     const onProgress = (progress: LoadProgress) => reporter.progress(progress);
-    const playing = runLoad({ ...options, baseline, onProgress, onWarning: warn }, reporter, signal);
+    const playing = runLoad({ ...options, baseline, onProgress, onWarning }, reporter, signal);
     const played = await playing.catch(unusable(options.apiKey));
     // One base of slowdowns for all loads.
     baseline = played.targets[0]?.alone ?? baseline;

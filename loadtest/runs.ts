@@ -109,7 +109,6 @@ class Runs {
       };
     };
     const targets = await Promise.all(ready.map(({ facts }, index) => ofTarget(facts, index)));
-    const programsTooLong = fitting.misses.size;
     const isTooMany = this.#runs.some((run) => run.isTooMany);
     return {
       startedAt: this.#startedAt,
@@ -121,10 +120,9 @@ class Runs {
       runs: complete ? this.#runs.length : this.#runs.length - 1,
       /** Programs under way when it was stopped; they have no record. */
       programsUnfinished: this.#sum((run) => run.unfinished),
-      programsTooLong,
       targets,
       generator,
-      warnings: warningsOf({ options, targets, generator, programsTooLong, isTooMany }),
+      warnings: warningsOf({ options, targets, generator, programsTooLong: fitting.misses.size, isTooMany }),
     };
   }
 

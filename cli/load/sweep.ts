@@ -1,10 +1,10 @@
 import { gridLines } from '../../lab/index.js';
 import {
-  A_SECOND,
   BRING_BACK,
   figureGrid,
   keepsUp,
   leftText,
+  programsToTell,
   sloName,
   sureText,
   targetsText,
@@ -17,7 +17,7 @@ import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import { conclusionOf } from './conclusion.js';
 import type { Load } from './read-load.js';
-import { carried, isOpen, isTold, placeIn, type Played, playedOf, valueOf } from './verdict.js';
+import { carried, isOpen, placeIn, type Played, playedOf, valueOf } from './verdict.js';
 
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
@@ -80,7 +80,11 @@ function slosOf(played: readonly Played[]): string[] {
     for (const one of played) {
       const { met = false, value = null } = one.document.slo[at] ?? {};
       const own = one.document.targets.filter(({ name }) => slo.target === null || name === slo.target);
-      const kept = !own.every(keepsUp) ? 'met but not sustained' : isTold(one) ? 'met' : PERHAPS;
+      const kept = !own.every(keepsUp)
+        ? 'met but not sustained'
+        : isOpen(one.document) && programsToTell(own) > 0
+          ? PERHAPS
+          : 'met';
       results[met ? kept : 'missed']?.push(`${one.value} (${value === null ? 'not measured' : number(value)})`);
     }
     const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${placesIn(first.document, texts)}`])); // prettier-ignore
@@ -123,7 +127,6 @@ export function sweepText(
   const notes = [
     ...warningsOf(documents),
     ...(hasIntervals ? [sureText(Math.min(...played.map(({ document: { ab } }) => ab?.runs ?? Infinity)))] : []),
-    ...(isRate ? [A_SECOND] : []),
   ];
   return textOf([conclusion, targetsText(documents[0]?.targets ?? []), gridLines(grid, width), notes]);
 }

@@ -82,8 +82,6 @@ function figuresOf(target: Target): string {
   ].join('; ');
 }
 
-export const isTold = ({ document }: Played): boolean => !isOpen(document) || programsToTell(document.targets) === 0;
-
 /** Whether a target keeps up with a load, and meets its objectives there; undefined: too few programs tell. */
 export function isSustained({ document }: Played, at: number): boolean | undefined {
   const target = document.targets[at] as Target;

@@ -150,16 +150,9 @@ export function firstTokenText(
 /** `2.1x faster`, `the same`: a ratio of times in the words of a sentence. */
 export function outcomeOf(value: Ratio, margin: number): string {
   const verdict = verdictOf(value, margin);
-  if (value.ratio === null || verdict === undefined) return 'unknown';
-  switch (verdict) {
-    case 'sooner':
-    case 'later':
-      return factorText(value);
-    case 'same':
-      return 'the same';
-    case 'unsure':
-      return `no certain difference (${figuresOf(value)})`;
-  }
+  if (verdict === undefined) return 'unknown';
+  if (verdict === 'same') return 'the same';
+  return verdict === 'unsure' ? `no certain difference (${figuresOf(value)})` : factorText(value);
 }
 
 /** An interval whose ends are so many times apart: the truth may be half of a factor, or twice as much. */

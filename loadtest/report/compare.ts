@@ -70,12 +70,10 @@ function read(value: unknown, name: string): LoadDocument[] {
 /** In what the loads differ, by the first that do. */
 function differenceOf(ones: readonly LoadDocument[], others: readonly LoadDocument[]): string[] {
   if (ones.length !== others.length) return [`${ones.length} -> ${others.length} of them`];
-  return ones.map(({ settings }, at) => changesOf(settings, others[at]?.settings ?? {})).find((changes) => changes.length > 0) ?? []; // prettier-ignore
-}
-
-function changesOf(first: LoadDocument['settings'], other: LoadDocument['settings']): string[] {
-  const names = [...new Set([...Object.keys(first), ...Object.keys(other)])].filter((name) => !NOT_OF_LOAD.has(name));
-  return names
-    .filter((name) => !isDeepStrictEqual(first[name], other[name]))
-    .map((name) => `${name} ${String(first[name] ?? '-')} -> ${String(other[name] ?? '-')}`);
+  const changes = ones.map(({ settings: first }, at) => {
+    const { settings: other = {} } = others[at] ?? {};
+    const names = Object.keys({ ...first, ...other }).filter((name) => !NOT_OF_LOAD.has(name) && !isDeepStrictEqual(first[name], other[name])); // prettier-ignore
+    return names.map((name) => `${name} ${String(first[name] ?? '-')} -> ${String(other[name] ?? '-')}`);
+  });
+  return changes.find(({ length }) => length > 0) ?? [];
 }

@@ -8,12 +8,7 @@ import type { Target } from './target.js';
 export type LoadDocument = Readonly<ReturnType<typeof documentOf>>;
 
 /** Parts of a document that the summary and the advice read. */
-export type Summarized = Omit<
-  LoadDocument,
-  'version' | 'started_at' | 'runs' | 'programs_too_long' | 'generator' | 'ab'
-> & {
-  readonly ab: Compared | null;
-};
+export type Summarized = Omit<LoadDocument, 'ab'> & { readonly ab: Compared | null };
 
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -36,7 +31,6 @@ export function documentOf(
     elapsed_seconds: summary.elapsedMs / 1000,
     runs: summary.runs,
     programs_unfinished: summary.programsUnfinished,
-    programs_too_long: summary.programsTooLong,
     settings,
     warnings: [
       ...summary.warnings,

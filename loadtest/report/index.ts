@@ -19,7 +19,7 @@ export type { LoadDocument, Summarized } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { causesText, isLossy } from './pairs.js';
 export { BRING_BACK, repeatText, runsOf, shortText, tooFewRunsText, tooFewText } from './advice.js';
-export { A_SECOND, figureGrid, summaryOf, sureText, targetsText, textOf } from './summary.js';
+export { figureGrid, summaryOf, sureText, targetsText, textOf } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
 export { keepsUp, leftText, moreToTell, programsToTell } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';

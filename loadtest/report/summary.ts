@@ -12,7 +12,7 @@ import { ERROR_CLASSES } from '../load.js';
  * @param width of the tables, in characters
  */
 export function summaryOf(document: Summarized, width: number): string {
-  const { targets, ab, warnings, slo, settings } = document;
+  const { targets, ab, warnings, slo } = document;
   const blocks = [
     document.complete ? [] : [partialOf(document)],
     [...(ab === null ? targets.flatMap(outcomeOf) : [ab.outcome]), ...adviceOf(document)],
@@ -21,16 +21,10 @@ export function summaryOf(document: Summarized, width: number): string {
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1)),
     warnings.map((warning) => `Warning: ${warning}`),
-    [
-      ...(ab === null || ab.program_seconds.mean.low === null ? [] : [sureText(ab.runs)]),
-      ...(typeof settings['rate_per_second'] === 'number' ? [A_SECOND] : []),
-    ],
+    ab === null || ab.program_seconds.mean.low === null ? [] : [sureText(ab.runs)],
   ];
   return textOf(blocks);
 }
-
-export const A_SECOND =
-  'Programs a second: those completed, over the time until the last had ended, so often below the rate in short runs.';
 
 /** Blocks of lines with an empty line between them. */
 export const textOf = (blocks: readonly (readonly string[])[]): string =>

@@ -139,7 +139,7 @@ describe('arrivals', () => {
     const all = [...singles(2), program('long', call(), call({ after: [0], promptTokens: 495 }))];
     const { programs, summary } = await load({ targets: [handle.url], programs: () => all });
     expect(programs.map((each) => each.program).sort()).toEqual(['p0', 'p1']);
-    expect(summary).toMatchObject({ programsTooLong: 1, complete: true });
+    expect(summary.complete).toBe(true);
     expect(summary.warnings.join()).toContain('Left out: 1 program with calls longer');
   });
 });

@@ -53,7 +53,6 @@ export const summary = (given: Partial<LoadSummary> = {}): LoadSummary => ({
   complete: true,
   runs: 1,
   programsUnfinished: 0,
-  programsTooLong: 0,
   targets: [],
   generator: {
     cpu_share: 0.15,
