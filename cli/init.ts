@@ -82,7 +82,7 @@ async function run(command: Command, flags: InitFlags): Promise<void> {
   if (isFile) process.stderr.write(`\nWrote ${out}.\n`);
   if (found.length > 0) process.stderr.write(plain(`${found.join('\n')}\n`));
   for (const warning of doubts) complain(warning);
-  overridden(made.values, readEnvironment(process.env).overrides, () => out).forEach(warnOfConfig);
+  overridden(made.values, readEnvironment(process.env).overrides, () => out, process.env).forEach(warnOfConfig);
   if (role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it');
   const steps = [
     ...(typeof adminToken === 'string' && !process.env[adminToken] ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`] : []),

@@ -36,7 +36,7 @@ export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }:
   applyOverrides(values, otel.overrides.filter(({ path }) => valueAt(values, path.split('.')) === undefined)); // prettier-ignore
   const overrides = [...otel.overrides, ...environment.overrides, ...flags];
   const isFlagged = (override: Override) => flags.some(({ path }) => path === override.path);
-  const changed = source ? overridden(values, environment.overrides.filter((each) => !isFlagged(each)), source.originOf) : []; // prettier-ignore
+  const changed = source ? overridden(values, environment.overrides.filter((each) => !isFlagged(each)), source.originOf, env) : []; // prettier-ignore
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const problems = environment.problems;

@@ -53,13 +53,19 @@ function meantBy(variable: string): string {
   return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md says how they are named';
 }
 
-/** The overrides of keys that the file sets to something else. @param values as the file has them */
-export function overridden(values: unknown, given: readonly Override[], originOf: (path: Path) => string | undefined) {
+/** The overrides of keys that the file sets to something else. @param values as the file has them, also as `env:NAME` */
+export function overridden(
+  values: unknown,
+  given: readonly Override[],
+  originOf: (path: Path) => string | undefined,
+  env: Environment,
+) {
   // prettier-ignore
   return given.flatMap(({ path, text, origin }): ConfigProblem[] => {
     const key = BY_PATH.get(path);
-    const own = key && valueAt(values, key.segments);
-    if (key === undefined || own === undefined || own === `env:${origin}` || isDeepStrictEqual(own, valueOf(key, text))) return []; // prettier-ignore
+    const set = key && valueAt(values, key.segments);
+    const own = typeof set === 'string' && set.startsWith('env:') ? env[set.slice('env:'.length)]?.trim() : set;
+    if (key === undefined || own === undefined || isDeepStrictEqual(own, valueOf(key, text))) return []; // prettier-ignore
     const file = originOf(key.segments) ?? 'the file';
     return [{ path, message: `overrides ${path} of ${file}: unset it for the file’s to count`, origin }];
   });

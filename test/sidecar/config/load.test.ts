@@ -60,8 +60,8 @@ describe('layers', () => {
     loadConfig({ file, env, flags, warn: (each) => told.push(problemText(each)) });
     expect(told).toEqual([expect.stringMatching(/^MAITRED_ADMIN_TOKEN: overrides admin\.token of \S+:3:/)]);
     expect(told.join('')).not.toMatch(/of-the/);
-    const named = write('admin: {token: env:MAITRED_ADMIN_TOKEN}');
-    loadConfig({ file: named, env, warn: ({ path }) => told.push(path) });
+    for (const name of ['MAITRED_ADMIN_TOKEN', 'SAME'])
+      loadConfig({ file: write(`admin: {token: env:${name}}`), env: { ...env, SAME: 'of-the-shell' }, warn: ({ path }) => told.push(path) }); // prettier-ignore
     expect(told).toHaveLength(1);
   });
 

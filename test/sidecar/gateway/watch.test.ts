@@ -101,7 +101,7 @@ describe('the admin API', () => {
     expect(await state()).toMatchObject({
       level: 'warn',
       title: '2 of 102 calls failed',
-      text: `2 of 102 calls failed in the last 5 min with engine_404 (the last by program "q" on e). 1 engine up. No call waits. ${theirs.replace('100', '102')}`,
+      text: `1 engine up. No call waits. 2 of 102 calls failed in the last 5 min with engine_404 (the last by program "q" on e). ${theirs.replace('100', '102')}`,
     });
     const all = [{ code: 'engine_404', calls: 2, fault: 'service', last: 'default:q' }, ...failed];
     const totals = (await ask('/totals')).json() as unknown as TotalsAnswer;
