@@ -162,7 +162,7 @@ const PAYS = 1.1;
 function priceOf({ p99s, times }: Tried, margin: number): Cost[] {
   const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
     const factor = before === null || after === null ? 0 : after / before;
-    return factor <= PAYS ? [] : [{ measure: 'kind' as const, factor, text: `${kind} ${number(before)} -> ${number(after)} s` }]; // prettier-ignore
+    return factor <= PAYS ? [] : [{ measure: 'kind' as const, factor, text: `${kind} ${changeText(factor)}` }]; // prettier-ignore
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
   return [...worseOf(times, margin), ...(most === undefined ? [] : [most])];

@@ -316,7 +316,7 @@ describe('a sweep of two targets', () => {
       'At 3 a second, where A is overloaded, B: programs 4.0x faster than A (0.25, 0.25–0.25); first token p50 4.0x faster, slowest 3.0x slower (1 -> 3 s).',
       // As a single load does, but nothing is concluded from it.
       'At 4 a second, where both are overloaded, B: programs 3.0x faster than A (0.33, 0.33–0.33); first token p50 3.0x faster, slowest 3.0x slower (1 -> 3 s).',
-      'B pays from 2 to 3 a second, the most that is sustained: programs up to 4.0x faster (more in longer runs). Price: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s at 2 a second. Elsewhere: programs 25 % slower; first token slowest 3.0x slower (1 -> 3 s) at 1 a second.',
+      'B pays from 2 to 3 a second, the most that is sustained: programs up to 4.0x faster (more in longer runs). Price: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 4.0x slower at 2 a second. Elsewhere: programs 25 % slower; first token slowest 3.0x slower (1 -> 3 s) at 1 a second.',
     ]);
   });
 });

@@ -91,7 +91,7 @@ describe('the verdict over several loads', () => {
     const table = [[1, 1, 1, 1], [1, 1, 1, 1], [400, 400, 200, 90]]; // prettier-ignore
     // The p99 of fewer is their slowest, which is chance.
     expect(outcome(table, kinds(99)).sentence).not.toContain('pays: ');
-    expect(outcome(table, kinds(100)).sentence.split('\n')[0]).toBe('plas pays at 0.4 a second: programs 2.0x faster. Price: rag pays: first token p99 10 -> 40 s.'); // prettier-ignore
+    expect(outcome(table, kinds(100)).sentence.split('\n')[0]).toBe('plas pays at 0.4 a second: programs 2.0x faster. Price: rag pays: first token p99 4.0x slower.'); // prettier-ignore
   });
 
   it('names the times that are worse where they are worst', () => {
