@@ -6,14 +6,14 @@ import { outageOf } from './outage-words.js';
 
 /** @param which engines to name */
 export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
-export const restartOf = (which: string): string => `restart ${which}, or read its log`;
+const restartOf = (which: string): string => `restart ${which}, or read its log`;
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 
 /** Whether an engine is down because it wants a key, or another one. */
 export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
 
 /** Whether one that is down was reached: it fails calls or its probes, or is stuck. */
-export const isReached = (reason: string | null | undefined): boolean =>
+const isReached = (reason: string | null | undefined): boolean =>
   /, where others answered$|^it is stuck|answered 5\d\d$/.test(reason ?? '');
 
 /** Whether others answered calls that it failed: its probes are good, so it is taken down and back again and again. */
