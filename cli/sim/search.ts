@@ -1,4 +1,5 @@
 import type { Searched } from './axes.js';
+import { COMPARED } from './comparison.js';
 import { beginOf, LOAD_MAX, type Run, twoDigits } from './begin.js';
 import { loadOf } from './overload.js';
 import { VALUES_MAX } from './lists.js';
@@ -13,6 +14,8 @@ const STEP = Math.SQRT2;
 const FAR = 1.25;
 /** Share of the mean time by which a lighter load must change it. */
 const FLAT = 0.01;
+/** Engines on which a program, with all that it does side by side, hardly gains from more. */
+const IDLE_ENGINES = 16;
 
 interface Found {
   readonly plan: Plan;
@@ -27,6 +30,8 @@ interface Found {
  * @param run makes all runs of a plan; when stopped, some of them
  */
 export async function search(plan: Plan, axis: Searched, isSized: boolean, run: Run): Promise<Found> {
+  const missed = await missedAlone(plan, axis, run);
+  if (missed !== undefined) return missed;
   const begin = await beginOf(plan, axis, isSized, run);
   const sized = { ...plan, programs: begin.programs };
   const found = new Map<number, readonly RunReport[]>();
@@ -42,6 +47,16 @@ export async function search(plan: Plan, axis: Searched, isSized: boolean, run: 
     next = isWhole && isSome ? NEXT[axis](joined(sized, axis, found)) : undefined;
   }
   return joined(sized, axis, found);
+}
+
+/** Runs in which programs that run one at a time miss an objective of times: no load and no number of engines meets it. */
+async function missedAlone(plan: Plan, axis: Searched, run: Run): Promise<Found | undefined> {
+  const slos = plan.slos.filter(({ operator, path }) => operator.startsWith('<') && COMPARED.some((name) => path.includes(name))); // prettier-ignore
+  if (slos.length === 0) return undefined;
+  const one = withValues({ ...plan, slos, searched: undefined }, 'concurrency', [1]);
+  const alone = axis === 'engines' ? withValues(one, axis, [IDLE_ENGINES]) : one;
+  const runs = await run(alone);
+  return alone.variants.some((_, at) => loadOf(alone, runs, at).isMet) ? undefined : { plan: alone, runs };
 }
 
 /** The next value to try; undefined: these tell enough. */

@@ -100,8 +100,15 @@ it('looks for the fewest engines that meet an objective, up to one for each prog
   expect((await under('failed < 0', 1)).values!.at(-1)).toBeLessThan(30);
 });
 
+it('ends after programs one at a time where these miss an objective', async () => {
+  for (const axis of ['engines', 'rate', 'concurrency'] as const) {
+    const { tried, runs } = await searched(axis, { most: [9, 9], pays: 99, seconds: (load) => 10 + load, objective: 'program_seconds.mean < 9' }); // prettier-ignore
+    expect([tried.length, runs.length]).toEqual([1, 6]);
+  }
+});
+
 it('looks for a number at a time that meets an objective, down to one', async () => {
-  const { values } = await searched('concurrency', { most: [9, 9], pays: 99, seconds: (load) => 10 + load, objective: 'program_seconds.mean < 9' }); // prettier-ignore
+  const { values } = await searched('concurrency', { most: [9, 9], pays: 99, seconds: (load) => 10 + load, objective: 'program_seconds.mean < 12' }); // prettier-ignore
   expect(values![0]).toBe(1);
 });
 
