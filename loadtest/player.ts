@@ -25,8 +25,8 @@ export interface Stage {
   readonly fault: (error: unknown) => void;
 }
 
-/** Calls in a row that found nobody, from which a target is gone. */
-const GONE_CALLS = 10;
+/** Within which a target that lost the last calls shows that it is there. */
+const LOOK_MS_MAX = 3_000;
 /** Twenty-four days: the longest time of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -39,9 +39,10 @@ export class Player {
   sent = 0;
   /** Calls that broke off. */
   broken = 0;
-  /** Its unreachable calls since the last that was answered, and when the first of them ended. */
-  #missed = 0;
-  #missedMs = 0;
+  /** When the first of its last calls that found nobody, or broke off, ended. */
+  #missedMs: number | undefined;
+  /** When the target went away and did not come back; undefined: it is there. */
+  goneMs: number | undefined;
   #free: number;
   readonly #waiting: (() => void)[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -87,15 +88,9 @@ export class Player {
     else next();
   }
 
-  /** When the target went away and did not come back; undefined: it is there. */
-  get goneMs(): number | undefined {
-    return this.#missed < GONE_CALLS ? undefined : this.#missedMs;
-  }
-
   answered({ outcome, endedMs }: LoadCallRecord): void {
     if (outcome === 'broken_stream' || outcome === 'http_5xx') this.broken += 1;
-    if (outcome !== 'unreachable') this.#missed = 0;
-    else if ((this.#missed += 1) === 1) this.#missedMs = endedMs;
+    this.#missedMs = outcome === 'unreachable' || outcome === 'broken_stream' ? (this.#missedMs ?? endedMs) : undefined;
   }
 
   /** Reports the end of a program to the target. It is no failure if the target does not support that. */
@@ -105,8 +100,12 @@ export class Player {
     void told.finally(() => this.#releases.delete(told));
   }
 
-  async released(): Promise<void> {
+  /** Once it has stopped: waits for its releases, and looks whether the target that lost the last calls is there. */
+  async settle(): Promise<void> {
     await Promise.all(this.#releases);
+    if (this.#missedMs === undefined) return;
+    const look = this.stage.target.json('GET', '/v1/models', undefined, AbortSignal.timeout(LOOK_MS_MAX));
+    if ((await look.catch(() => undefined)) === undefined) this.goneMs = this.#missedMs;
   }
 
   /** Ends everything under way, without records, and tells the target so. */

@@ -82,7 +82,7 @@ export class Run {
     }
     this.elapsedMs = this.#now();
     this.unfinished = this.players.reduce((sum, player) => sum + player.underWay.size, 0);
-    await Promise.all(this.players.map((player) => player.released()));
+    await Promise.all(this.players.map((player) => player.settle()));
   }
 
   #play(): Promise<unknown> {

@@ -50,7 +50,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     if (left !== undefined) {
       // Further loads would be measured without it.
       const place = placeIn(document);
-      tell([`${place}: ${left}.`]);
+      tell([`${place}: not known: ${left}.`]);
       [fault, stopped] = [new Error(`${left} ${place.toLowerCase()}`), BRING_BACK];
       break;
     }

@@ -1,7 +1,7 @@
 import { type Distribution, headline, moreOf, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
 import { type LoadProgramRecord, RUNS } from '../load.js';
-import { counted, integer, number } from '../../text/index.js';
-import { cachedShare, leftText, type TargetReport } from './target.js';
+import { counted, integer } from '../../text/index.js';
+import { cachedShare, goneText, leftText, type TargetReport } from './target.js';
 
 /** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */
 export type Compared = Readonly<ReturnType<typeof comparedOf>>;
@@ -112,7 +112,7 @@ export function causesText({ errors }: TargetReport): string {
 }
 
 export const failedText = ({ programs, failed, gone_after_seconds: gone }: TargetReport, where: string): string =>
-  `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${typeof gone === 'number' ? `, which went away ${number(gone)} s after the beginning` : ''}`;
+  `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${typeof gone === 'number' ? `, which ${goneText(gone)}` : ''}`;
 
 /** With an interval that has the ratio of the others for each run: no single run decides. */
 function jackknifed(pairs: readonly (readonly [number, number])[]): Ratio {

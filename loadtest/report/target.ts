@@ -1,4 +1,5 @@
 import { Backlog, type Distribution, Gathering, Sample, scaled } from '../../lab/index.js';
+import { number } from '../../text/index.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
 import type { TargetFacts } from '../preflight.js';
 
@@ -79,9 +80,11 @@ const FAILED_SHARE_MAX = 0.01;
 /** Events of a gateway that change what it can do. */
 const LEFT = / is (down|draining)$/;
 
+export const goneText = (seconds: number): string => `went away ${number(seconds)} s after the beginning`;
+
 /** Why a load's times are not of the target as it is; undefined: it is whole. */
 export function leftText({ url, engine_left: left, gone_after_seconds: gone }: TargetReport): string | undefined {
-  if (typeof gone === 'number') return `${url} went away`;
+  if (typeof gone === 'number') return `${url} ${goneText(gone)}`;
   return typeof left === 'string' ? `${left} behind ${url}` : undefined;
 }
 

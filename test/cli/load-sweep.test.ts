@@ -201,16 +201,16 @@ describe('a sweep of one target', () => {
     const gone = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
     const last = await printed({ seconds: [2] }, { seconds: [3], gone: true });
     for (const { lines } of [gone, last])
-      expect(lines.slice(3, 5)).toEqual(['At 2 a second: http://127.0.0.1:8000 went away.', 'Bring it back and run again.']); // prettier-ignore
+      expect(lines.slice(3, 5)).toEqual(['At 2 a second: not known: http://127.0.0.1:8000 went away 4 s after the beginning.', 'Bring it back and run again.']); // prettier-ignore
     const none = await printed({ seconds: [2], complete: false });
     expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'http://127.0.0.1:8000', '', 'Warning: Slow: by 1 ms.', '']); // prettier-ignore
-    expect(gone.documents).toEqual(new Error('http://127.0.0.1:8000 went away at 2 a second'));
+    expect(gone.documents).toEqual(new Error('http://127.0.0.1:8000 went away 4 s after the beginning at 2 a second'));
     expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
   });
 
   it('ends with the load in which an engine of a gateway left, and says nothing else of it', async () => {
     const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], left: 'e1 is down', completed: 78, grew: [true] }, { seconds: [4] }); // prettier-ignore
-    expect(lines.slice(3, 6)).toEqual(['At 2 a second: e1 is down behind http://127.0.0.1:8000.', 'Bring it back and run again.', '']); // prettier-ignore
+    expect(lines.slice(3, 6)).toEqual(['At 2 a second: not known: e1 is down behind http://127.0.0.1:8000.', 'Bring it back and run again.', '']); // prettier-ignore
     expect(lines.join('\n')).not.toMatch(/Sustained|Try|programs fail/);
     expect(documents).toEqual(new Error('e1 is down behind http://127.0.0.1:8000 at 2 a second'));
   });

@@ -27,7 +27,8 @@ describe('a call that goes wrong', () => {
     ['hang', 'timeout'],
     ['hang-after=3', 'timeout'],
   ])('by %s is counted as %s', async (fault, outcome) => {
-    const { calls, programs } = await faulty(fault, {});
+    const { calls, programs, summary } = await faulty(fault, {});
+    expect(summary.targets[0]!.goneMs).toBeUndefined();
     expect(calls.map((each) => each.outcome)).toEqual([outcome]);
     expect(calls[0]?.detail).not.toBe('');
     expect(programs[0]).toMatchObject({ outcome, callsCancelled: 0 });

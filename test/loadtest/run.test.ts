@@ -243,7 +243,7 @@ describe('two targets', () => {
       targets: [one.url, other.url],
       programs: (run) => {
         if (run === 1) void other.close();
-        return singles(16);
+        return singles(1);
       },
       runs: 3,
       arrivals: { type: 'closed', concurrency: 1 },
@@ -253,6 +253,14 @@ describe('two targets', () => {
 });
 
 describe('a run', () => {
+  it('tells that its target went away with the last calls', async () => {
+    const handle = await engine({ speed: 1 });
+    const onProgress = ({ callsInFlight }: { callsInFlight: number }) => callsInFlight > 0 && void handle.close();
+    const long = singles(1, { outputTokens: 100_000 });
+    const { summary, calls } = await load({ targets: [handle.url], programs: () => long, onProgress });
+    expect(calls[0]).toMatchObject({ outcome: 'broken_stream', endedMs: summary.targets[0]!.goneMs });
+  });
+
   it('ends with what there is when it is stopped', async () => {
     const handle = await engine({ speed: 1 });
     const stop = new AbortController();
