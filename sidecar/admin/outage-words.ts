@@ -2,6 +2,9 @@ import { DRAINED } from '../watch/totals.js';
 import type { Engine } from './answers.js';
 import { agoOf, alike, idsInWords, span } from './figures.js';
 
+/** Engines that went out of service, or came back, for one reason within this time are told as one. */
+export const TOGETHER_SECONDS = 30;
+
 /** A time out of service that is over. */
 type Outage = Engine['outages'][number] & { readonly until: number };
 
@@ -18,8 +21,8 @@ function inWords(was: string, ...all: readonly (readonly Outage[])[]): string {
   const [most = []] = all.toSorted((a, b) => sumOf(b) - sumOf(a));
   const longest = longestOf(most);
   if (longest === undefined) return '';
-  const isDrain = most.every(({ reason }) => reason === DRAINED);
-  const how = isDrain ? DRAINED : most.some(({ reason }) => reason === DRAINED) ? 'out of service' : 'down';
+  const isDrain = longest.reason === DRAINED;
+  const how = isDrain ? DRAINED : 'down';
   const timeOf = (some: readonly Outage[]) => `${all.length > 1 ? 'up to ' : ''}${span(1000 * sumOf(some))}`;
   const told = `${timeOf([longest])}${isDrain ? '' : ` (${longest.reason})`}`;
   const until = `until ${agoOf(Math.max(...all.flat().map(({ until }) => until)))}`;
@@ -27,13 +30,25 @@ function inWords(was: string, ...all: readonly (readonly Outage[])[]): string {
   return `${was} ${how} ${most.length} times for ${timeOf(most)} in all, ${until}; the longest took ${told}`;
 }
 
+/** Those that are over; drains are news only if nothing else happened. */
+function overOf(outages: Engine['outages']): readonly Outage[] {
+  const over = outages.filter(isOver);
+  const faults = over.filter(({ reason }) => reason !== DRAINED);
+  return faults.length > 0 ? faults : over;
+}
+
 /** Of one that is back; '' of others. */
 export const outageOf = (outages: Engine['outages']): string =>
-  outages.at(-1)?.until === null ? '' : inWords('was', outages.filter(isOver));
+  outages.at(-1)?.until === null ? '' : inWords('was', overOf(outages));
+
+const wereTogether = (a: readonly Outage[], b: readonly Outage[]): boolean =>
+  a.length === b.length &&
+  longestOf(a)?.reason === longestOf(b)?.reason &&
+  Math.abs((a.at(-1)?.until ?? 0) - (b.at(-1)?.until ?? 0)) <= TOGETHER_SECONDS;
 
 /** Outages that are over, those of engines alike as one. */
 export function pastOutages(engines: readonly Engine[]): string[] {
-  const own = engines.map(({ id, outages }) => ({ id, over: outages.filter(isOver) }));
-  const lots = alike(own.filter(({ over }) => over.length > 0), ({ over }) => `${over.length} ${longestOf(over)?.reason}`); // prettier-ignore
+  const own = engines.map(({ id, outages }) => ({ id, over: overOf(outages) })).filter(({ over }) => over.length > 0);
+  const lots = alike(own, ({ over }) => own.findIndex((other) => wereTogether(other.over, over)));
   return lots.map((lot) => `${idsInWords(lot)} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`); // prettier-ignore
 }

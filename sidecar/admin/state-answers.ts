@@ -28,7 +28,7 @@ export interface Engine {
   readonly down_reason: string | null;
   /** When it was out of service in the last five minutes, and why: the last error, or `drained`. Null: it still is. */
   readonly outages: readonly Readonly<{ from: UnixSeconds; until: UnixSeconds | null; reason: string }>[];
-  /** Since its last good answer, while it misses probes; null: it misses none, or is not in service. */
+  /** Since its last good answer, while it misses probes or is down; null: it is not silent. */
   readonly silent_seconds: number | null;
   /** Whether it was up since it was added or returned to service. */
   readonly was_up: boolean;

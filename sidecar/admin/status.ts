@@ -9,7 +9,7 @@ import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers
 import { batchInShort } from './batches.js';
 import { awayInWords, downRemedy, engineRemedy, failingInWords, failsNow, isBroken, troubleOf } from './engine-words.js'; // prettier-ignore
 import { alike, count, counted, DOWN_SHOWN, idsInWords, isRecent, latestOf, named, span } from './figures.js';
-import { pastOutages } from './outage-words.js';
+import { pastOutages, TOGETHER_SECONDS } from './outage-words.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
 
@@ -47,8 +47,6 @@ const LONG_MS_MIN = 30_000;
 const CROWDED_SECONDS = 30;
 /** Share of the waiting calls from which they are those of one tenant. */
 const MOST_SHARE = 0.8;
-/** Engines that went out of service for one reason within this time are told as one. */
-const TOGETHER_SECONDS = 30;
 const MORE_ENGINES = 'more engines, or fewer calls; maitred sim tells how many engines a load needs';
 
 const UNSCHEDULED =
@@ -146,7 +144,7 @@ function fateInWords({ timeouts }: Parts['config'], fleet: Parts['fleet'], engin
   const isStarting = engines.some(({ state }) => state === 'starting');
   // Models of an engine that was never up are known only where the configuration names them.
   const mayWait = fleet.awaited.size > 0 || engines.some(({ state, models }) => (state === 'down' || state === 'starting') && models.length > 0); // prettier-ignore
-  const fate = mayWait ? `: a call fails after ${span(timeouts.noEngineMs)} without one` : isStarting ? '' : ': new calls fail at once'; // prettier-ignore
+  const fate = mayWait ? `: each call waits ${span(timeouts.noEngineMs)} for one, and then fails` : isStarting ? '' : ': new calls fail at once'; // prettier-ignore
   return (since === Infinity ? '' : ` for ${span(Date.now() - 1000 * since)}`) + fate;
 }
 

@@ -42,8 +42,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   /** Failure of the last attempt; the client receives it when no attempts are left. */
   #failure: GatewayError | undefined;
   readonly failures = new Failures();
-  /** Engines whose answers failed this call, each with its good answers until then, and the error. */
-  readonly #doubted: (readonly [engine: Engine, served: number, error: string])[] = [];
+  /** Engines whose answers failed this call, each with its acquittals until then, and the error. */
+  readonly #doubted: (readonly [engine: Engine, acquittals: number, error: string])[] = [];
   /** Time since which engines have had no room for this call. */
   #busySinceMs: number | undefined;
   #commentTimer: NodeJS.Timeout | undefined;
@@ -176,7 +176,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.failures.note(this.#dispatch, error, driver.now());
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
-      this.#doubted.push([engine, engine.served, error.message]);
+      this.#doubted.push([engine, engine.acquittals, error.message]);
       engine.misanswered(this.#program);
     }
     // Another attempt would produce an answer that is too large again.

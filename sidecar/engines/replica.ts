@@ -54,8 +54,9 @@ export class Replica {
   readonly #outdone = new Set<ProgramId>();
   /** How it failed the last of these. */
   #fault = '';
-  /** Signs of good answers so far, and whole ones since it last failed a call or went down. */
-  served = 0;
+  /** Signs of good answers and ejections so far: what it failed before the last one is not held against it. */
+  acquittals = 0;
+  /** Whole good answers since it last failed a call or went down. */
   servedSince = 0;
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
@@ -127,7 +128,7 @@ export class Replica {
 
   /** The engine generated an answer to a call of the program, or began to. @param isWhole whether it did; a stream is told twice */
   succeeded(program: ProgramId, isWhole = true): void {
-    this.served += 1;
+    this.acquittals += 1;
     if (isWhole) this.servedSince += 1;
     this.heardAtMs = this.ports.now();
     this.#callFailures = 0;
@@ -160,9 +161,9 @@ export class Replica {
     this.#suspect(this.#failed, program);
   }
 
-  /** Another engine answered a call that this one had failed. @param served as it was then: later answers speak for it @param error its own words come after a colon */
-  outdone(program: ProgramId, served: number, error: string): void {
-    if (served !== this.served) return;
+  /** Another engine answered a call that this one had failed. @param acquittals as they were then @param error its own words come after a colon */
+  outdone(program: ProgramId, acquittals: number, error: string): void {
+    if (acquittals !== this.acquittals) return;
     this.#fault = (error.split(':', 1)[0] ?? '').replace(/^The engine |\.$/g, '');
     this.#suspect(this.#outdone, program);
   }
@@ -198,11 +199,12 @@ export class Replica {
     return this.state === 'starting' && this.trouble !== undefined ? 'down' : this.state;
   }
 
-  /** Milliseconds since its last good answer while it misses probes; 0: it is not silent, or not in service. Slow calls and probes alone are none. */
+  /** Milliseconds since its last good answer while it misses probes or is down; 0: it is not silent. Slow calls and probes alone are none. */
   get silentMs(): number {
     const { intervalMs, timeoutMs } = this.settings.health;
     const ms = this.ports.now() - this.heardAtMs;
-    return isServing(this) && this.#probeFailures > 0 && ms >= intervalMs + timeoutMs ? ms : 0;
+    const isSilent = isServing(this) && this.#probeFailures > 0 && ms >= intervalMs + timeoutMs;
+    return isSilent || this.state === 'down' ? ms : 0;
   }
 
   /** Milliseconds until its next probe; 0 while one runs. */
@@ -242,6 +244,7 @@ export class Replica {
 
   #eject(reason: string): void {
     this.ejections += 1;
+    this.acquittals += 1;
     this.servedSince = 0;
     this.#setbacks += 1;
     this.#identified = false;

@@ -114,7 +114,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
         TOLD_STATES.map((state) => [{ engine: engine.id, state }, Number(engine.told === state)] as const),
       ),
   );
-  ofEngine('silent_seconds', 'Since its last good answer while it misses probes, 0 otherwise; its calls may hang.', (engine) => engine.silentMs / 1000); // prettier-ignore
+  ofEngine('silent_seconds', 'Since its last good answer while it misses probes or is down, 0 otherwise; its calls may hang.', (engine) => engine.silentMs / 1000); // prettier-ignore
   ofEngine('stuck', '1 while it is down because it has requests and runs none.', ({ trouble }) => Number(trouble?.reason.startsWith(IS_STUCK) === true)); // prettier-ignore
   ofEngine('ejections_total', 'Times that the engine was taken out of service because it failed.', (engine) => engine.ejections); // prettier-ignore
 }

@@ -89,11 +89,19 @@ describe('ejection', () => {
     await harness.probe();
     expect(harness.engine('e').state).toBe('up');
     harness.take();
+    const before = harness.engine('e').acquittals;
     harness.answers('e', 'outdone', 'a', 'b');
     await harness.idle();
     expect(types(harness.take())).toEqual(['engineLost']);
     // Calls of others must not tell their words.
     expect(harness.engine('e').trouble?.reason).toBe('answered with status 500, where others answered');
+    // Calls that it failed before it went down are answered elsewhere once it is back.
+    await harness.probe();
+    harness.take();
+    for (const program of ['a', 'b', 'c'])
+      harness.fleet.get(engineId('e'))?.outdone(programId(program), before, 'lost');
+    await harness.idle();
+    expect(types(harness.take())).not.toContain('engineLost');
   });
 
   it('leaves a count of the whole answers since the last failure, each once', async ({ fake, harness }) => {

@@ -98,12 +98,12 @@ export class FleetHarness {
     for (let i = 0; i < times; i += 1) this.fleet.get(engineId(id))?.[outcome](programId('p'));
   }
 
-  /** Reports failed calls of these programs, or `outdone`: another engine answered those that failed just now, or `late`, before the last good answer. */
+  /** Reports failed calls of these programs, or `outdone`: another engine answered those that failed just now, or `late`, before its last good answer. */
   answers(id: string, outcome: 'misanswered' | 'outdone' | 'late', ...programs: readonly string[]): void {
     const engine = this.fleet.get(engineId(id));
     for (const program of programs) {
       if (outcome === 'misanswered') engine?.misanswered(programId(program));
-      else engine?.outdone(programId(program), engine.served - (outcome === 'late' ? 1 : 0), 'The engine answered with status 500: no'); // prettier-ignore
+      else engine?.outdone(programId(program), engine.acquittals - (outcome === 'late' ? 1 : 0), 'The engine answered with status 500: no'); // prettier-ignore
     }
   }
 }

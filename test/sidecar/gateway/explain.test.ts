@@ -158,7 +158,7 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ state: 'down', in_flight: 2 });
   expect(await counted('engine_in_flight_calls{engine="gpu-1"}')).toBe(2);
   const { text } = (await read<Answers.GatewayState>('/gateway')).status;
-  expect(text).toMatch(/^0 of 1 engine up for .*: a call .* gpu-1 has been down for /);
+  expect(text).toMatch(/^0 of 1 engine up for .*: each call .* gpu-1 has been down for /);
   expect(text).toMatch(/ 2 calls hang where the engine is down, none waits\. 1 of 1 call failed /);
   expect(await read('/programs?state=active')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }, {}] }); // prettier-ignore
   const { out } = await run(['why', '--url', url, 'p']);
