@@ -1,12 +1,14 @@
 import { breakEvenOf, type Cost, type PlaceVerdict } from '../../lab/index.js';
 import {
+  BEYOND,
   isLossy,
   keepsUp,
-  repeatText,
+  mostOf,
   runsOf,
   shortText,
   tooFewRunsText,
   tooFewText,
+  tryText,
 } from '../../loadtest/report/index.js';
 import { isOpen, isSustained, type Played } from './verdict.js';
 
@@ -26,7 +28,8 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const reaches = signs.map((own) => {
     const end = own.findIndex((sign) => sign !== true);
     const upTo = played.at(Math.max(0, end) - 1)?.verdict.place.replace(/^At |^With /, 'up to ');
-    return end === 0 ? NONE : `${end === -1 ? 'all ' : own[end] === undefined ? 'at least ' : ''}${upTo}`;
+    const isLeast = own[end] === undefined || isFar(played[end - 1], played[end]);
+    return end === 0 ? NONE : `${end === -1 ? 'all ' : isLeast ? 'at least ' : ''}${upTo}`;
   });
   if (document.ab === null) return [...(isAsked ? [`Sustained: ${reaches[0]}.${next}`] : []), ...counsel];
   const told = new Set(reaches).size === 1 ? `${reaches[0]} by both` : reaches.map((reach, at) => `${document.targets[at]?.name} ${reach}`).join('; '); // prettier-ignore
@@ -62,26 +65,22 @@ function counselOf(played: readonly Played[], signs: readonly (readonly (boolean
   return open === undefined ? shortText(played.map(({ document }) => document)) : [tooFewText(open.document)];
 }
 
-/** How far beyond the loads that were tried to look on. */
-const BEYOND = 4;
-/** How far apart to look between those that were tried. */
+/** How far apart to look between loads that were tried. */
 const FAR = 1.5;
 
-/** Times the programs that ended a second where too many came, above which nothing is sustained: those at its ends are among them. */
-const ENDED = 1.25;
+/** Whether there are loads to try between these. */
+function isFar(below: Played | undefined, above: Played | undefined): boolean {
+  if (below === undefined || above === undefined) return true;
+  return above.value > FAR * below.value && (isOpen(above.document) || above.value > below.value + 1);
+}
 
 /** The loads between which to look on: around the first that is not sustained, or above all. */
 function nextOf(played: readonly Played[], from: number): string {
-  const values = played.map(({ value }) => value);
-  const at = from === -1 ? played.length : from;
-  const { over = [], document: { targets } = { targets: [] } } = played[at] ?? {};
-  const isOver = over.length > 0 && over.length === targets.length;
-  const ended = isOver ? Math.max(...targets.map((each) => each.programs_per_second ?? 0)) : Infinity;
-  const most = Math.min(values[at] ?? BEYOND * (values.at(-1) ?? 0), ENDED * ended);
-  const [low, high] = [values[at - 1] ?? most / BEYOND, most];
-  if (high <= FAR * low || targets.some(({ completed }) => completed === 0)) return '';
-  const repeat = repeatText(Math.max(...played.map(({ document: { targets } }) => runsOf(targets))));
-  const isRate = played.every(({ document }) => isOpen(document));
-  const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore
-  return last - first > Number(!isRate) ? ` Try --${isRate ? 'rate' : 'concurrency'} ${first}..${last}${repeat}.` : '';
+  const [below, above] = from === -1 ? [played.at(-1)] : [played[from - 1], played[from]];
+  const { document } = (above ?? below) as Played;
+  if (document.targets.some(({ completed }) => completed === 0) || !isFar(below, above)) return '';
+  const low = below?.value ?? 0;
+  const high = above === undefined ? BEYOND * low : Math.min(above.value, Math.max(mostOf(above.value, document.targets), FAR * low)); // prettier-ignore
+  const runs = Math.max(...played.map(({ document: { targets } }) => runsOf(targets)));
+  return ` ${tryText(low || high / BEYOND, high, runs, isOpen(document))}`.trimEnd();
 }

@@ -10,7 +10,22 @@ type Targets = readonly TargetReport[];
 
 /** As many runs as there were, and enough to compare two targets. */
 export const runsOf = (targets: Targets): number => Math.max(targets.length > 1 ? RUNS : 1, ...targets.map(({ by_run }) => by_run.length)); // prettier-ignore
-export const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
+const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
+
+/** How far beyond the loads that were tried to look on. */
+export const BEYOND = 4;
+/** Times the programs that ended a second where too many came, above which nothing is sustained: those at its ends are among them. */
+const ENDED = 1.25;
+
+/** The most that may be sustained where this is not. */
+export const mostOf = (rate: number, targets: Targets): number =>
+  targets.every(({ queue_grew }) => queue_grew === true) ? Math.min(rate, ENDED * Math.max(...targets.map((each) => each.programs_per_second ?? 0))) : rate; // prettier-ignore
+
+/** Asks for loads between these; nothing: there are none. */
+export function tryText(low: number, high: number, runs: number, isRate: boolean): string {
+  const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore
+  return last - first > Number(!isRate) ? `Try --${isRate ? 'rate' : 'concurrency'} ${first}..${last}${repeatText(runs)}.` : ''; // prettier-ignore
+}
 
 type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds'>;
 
@@ -88,10 +103,13 @@ export function adviceOf(document: Summarized): string[] {
       if (!complete || programsToTell(targets) > 0) return [];
       return say(keepsUp(target) ? `kept up with ${number(rate)} a second` : `did not keep up with ${number(rate)} a second, as more than 1 % of its programs failed`); // prettier-ignore
     }
-    // Where one of two keeps up, this is an answer.
-    const next = targets.some(keepsUp) ? '' : `; try --rate below ${number(ended)}`;
-    return say(`overloaded: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs${next}`); // prettier-ignore
+    return say(`overloaded: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs`); // prettier-ignore
   });
+  // Where one of two keeps up, this is an answer.
+  if (targets.every(({ queue_grew }) => queue_grew === true)) {
+    const most = mostOf(rate ?? 0, targets);
+    return most > 0 ? [...lines, tryText(most / BEYOND, most, runsOf(targets), true)] : lines;
+  }
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
   const short = complete ? shortText([document]) : [];
@@ -99,6 +117,6 @@ export function adviceOf(document: Summarized): string[] {
     const more = rate === undefined ? `--concurrency above ${String(settings['concurrency'])}` : `--rate above ${number(rate)}`; // prettier-ignore
     lines.push(`At most 5 of 100 calls waited at the gateway, so its policy could change little: try ${more}.`);
   } else if (short.length > 0) lines.push(...short);
-  else if (complete && typeof ab?.runs_to_tell === 'number' && !targets.every(({ queue_grew }) => queue_grew === true)) lines.push(tooFewRunsText([document])); // prettier-ignore
+  else if (complete && typeof ab?.runs_to_tell === 'number') lines.push(tooFewRunsText([document])); // prettier-ignore
   return lines;
 }

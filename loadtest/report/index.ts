@@ -18,7 +18,7 @@ import { Target } from './target.js';
 export type { LoadDocument, Summarized } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { causesText, isLossy } from './pairs.js';
-export { BRING_BACK, repeatText, runsOf, shortText, tooFewRunsText, tooFewText } from './advice.js';
+export { BEYOND, BRING_BACK, mostOf, runsOf, shortText, tooFewRunsText, tooFewText, tryText } from './advice.js';
 export { figureGrid, summaryOf, sureText, targetsText, textOf } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
 export { keepsUp, leftText, moreToTell, programsToTell } from './target.js';

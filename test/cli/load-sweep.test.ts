@@ -24,6 +24,8 @@ interface Made {
   /** How long programs arrived; one alone takes 4 s. */
   readonly lasted?: number;
   readonly slowdown?: number;
+  /** Programs a second. */
+  readonly ended?: number;
   readonly runs?: number;
   readonly warnings?: readonly string[];
 }
@@ -41,6 +43,7 @@ function documentOf({
   lost = 0,
   lasted = 100,
   slowdown = 1.1,
+  ended = 1.5,
   runs = seconds.length > 1 ? 3 : 1,
   warnings = ['Slow: by 1 ms.'],
 }: Made): LoadDocument {
@@ -59,7 +62,7 @@ function documentOf({
       cached_tokens: null,
       errors: { http_503: programs - completed + lost, timeout: 0 },
     },
-    ...{ programs_per_second: 1.5, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
+    ...{ programs_per_second: ended, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
     ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), seconds_per_token: spread(each) }, // prettier-ignore
     ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
     by_run: Array.from({ length: runs }, () => ({})),
@@ -125,7 +128,9 @@ describe('a sweep of one target', () => {
 
   it.each<[Partial<Made>, Partial<Made>, string]>([
     [{}, {}, 'all up to 2 a second. Try --rate 2..8.'],
-    [{}, { completed: 0 }, 'up to 1 a second.'],
+    [{}, { completed: 0 }, 'at least up to 1 a second.'],
+    // What is sustained may be above what ended where too many came.
+    [{}, { grew: [true], ended: 1.1 }, 'at least up to 1 a second. Try --rate 1..1.5.'],
     [{ met: false }, {}, 'none of these loads. Try --rate 0.25..1.'],
     [{ completed: 0 }, {}, 'none of these loads.'],
     // Engines may still fill.
@@ -133,7 +138,7 @@ describe('a sweep of one target', () => {
     [{}, { seconds: [9.96], slowdown: 2.04, lasted: 80 }, 'all up to 2 a second. Try --rate 2..8.'],
     // At most 1 % of programs may fail.
     [{}, { programs: 200, completed: 198 }, 'all up to 2 a second. Try --rate 2..8.'],
-    [{}, { programs: 200, completed: 197 }, 'up to 1 a second. Try --rate 1..2.'],
+    [{}, { programs: 200, completed: 197 }, 'at least up to 1 a second. Try --rate 1..2.'],
   ])('of %j and %j sustains: %3$s', async (one, other, told) => {
     const { lines } = await printed({ seconds: [2], ...one }, { seconds: [3], ...other });
     expect(lines).toContain(`Sustained: ${told}`);
@@ -177,7 +182,7 @@ describe('a sweep of one target', () => {
       'At 2 a second: overloaded, 1.5 a second ended.',
       'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed (http_503).',
       'At 4 a second: overloaded, 1.5 a second ended.',
-      'Sustained: up to 1 a second. Try --rate 1..1.9.',
+      'Sustained: at least up to 1 a second. Try --rate 1..1.9.',
     ]);
   });
 
@@ -227,9 +232,9 @@ describe('a sweep of two targets', () => {
   it('asks nothing of a load that neither sustains, as it is too much for one and misses the objective of the other', async () => {
     const short = { seconds: [9, 8], grew: [true, false], lasted: 6, runs: 3 };
     const told = async (met?: boolean) => (await printed({ seconds: [2, 1], met: true }, { ...short, met })).lines.filter((line) => /^Sus|^Too/.test(line)); // prettier-ignore
-    expect(await told(false)).toEqual(['Sustained: up to 1 a second by both.']);
+    expect(await told(false)).toEqual(['Sustained: at least up to 1 a second by both.']);
     expect(await told()).toEqual([
-      'Sustained: A up to 1 a second; B at least up to 1 a second.',
+      'Sustained: at least up to 1 a second by both.',
       'Too few programs to tell whether 2 a second can be sustained: run again with --rate 2 --programs 120 --repeat 3: about 2 min.',
     ]);
   });
@@ -301,7 +306,7 @@ describe('a sweep of two targets', () => {
 
   it('names no loss at a load that is too much for one', async () => {
     const { lines } = await printed({ seconds: [2, 1.99], runs: 1 }, { seconds: [2, 2.2], runs: 1, grew: [false, true] }); // prettier-ignore
-    expect(lines).toContain('Sustained: A all up to 2 a second; B up to 1 a second.');
+    expect(lines).toContain('Sustained: A all up to 2 a second; B at least up to 1 a second.');
     expect(lines.join('\n')).not.toContain('Most is lost');
   });
 

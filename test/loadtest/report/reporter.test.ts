@@ -171,7 +171,7 @@ it('the advice on one run of two targets is to repeat it, and on few programs at
 });
 
 describe('advice on overload', () => {
-  const grown = { name: 'A', queue_grew: true, programs_per_second: 0.17, policy: 'pass-through' };
+  const grown = { name: 'A', queue_grew: true, programs_per_second: 0.17, by_run: [{}], policy: 'pass-through' };
   const slowed = {
     ...{ queue_grew: null, programs: 80, by_run: [{}], queue_seconds: { count: 1, max: 0 } },
     ...{ arrivals_seconds: 50, alone_seconds: 4.9, slowdown: { mean: 2.04 }, program_seconds: { mean: 9.96 } },
@@ -181,13 +181,15 @@ describe('advice on overload', () => {
     [
       { rate_per_second: 0.8, arrivals: 'open' },
       grown,
-      'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs; try --rate below 0.17.',
+      'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
+      'Try --rate 0.053..0.21.',
     ],
     // The rate of a recording is that of its programs.
     [
       { rate_per_second: null, arrivals: 'trace' },
-      { ...grown, arrivals_seconds: 100, programs: 80, by_run: [{}] },
-      'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs; try --rate below 0.17.',
+      { ...grown, arrivals_seconds: 100, programs: 80 },
+      'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
+      'Try --rate 0.053..0.21.',
     ],
     // Nobody asks which rate a short recording could sustain.
     [
