@@ -52,3 +52,17 @@ export function pastOutages(engines: readonly Engine[]): string[] {
   const lots = alike(own, ({ over }) => own.findIndex((other) => wereTogether(other.over, over)));
   return lots.map((lot) => `${idsInWords(lot)} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`); // prettier-ignore
 }
+
+/** `No engine was up for 41 s, until 5 s ago.`: the times in which all were out of service at once, if they are over. */
+export function noneUpInWords(engines: readonly Engine[]): string[] {
+  const [first = [], ...others] = engines.map(({ outages }) =>
+    outages.map(({ from, until }) => ({ from, until: until ?? Infinity, reason: '' })),
+  );
+  const both = (some: readonly Outage[], more: readonly Outage[]): readonly Outage[] =>
+    some.flatMap((a) => more.map((b) => ({ ...a, from: Math.max(a.from, b.from), until: Math.min(a.until, b.until) })));
+  const times = others.reduce<readonly Outage[]>(both, first).filter(({ from, until }) => from < until);
+  const until = Math.max(...times.map((each) => each.until));
+  return engines.length < 2 || times.length === 0 || until === Infinity
+    ? []
+    : [`No engine was up for ${span(1000 * sumOf(times))}, until ${agoOf(until)}.`];
+}

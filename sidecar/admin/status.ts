@@ -9,7 +9,7 @@ import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers
 import { batchInShort } from './batches.js';
 import { awayInWords, downRemedy, engineRemedy, failingInWords, failsNow, isBroken, troubleOf } from './engine-words.js'; // prettier-ignore
 import { alike, count, counted, DOWN_SHOWN, idsInWords, isRecent, latestOf, named, span } from './figures.js';
-import { pastOutages, TOGETHER_SECONDS } from './outage-words.js';
+import { noneUpInWords, pastOutages, TOGETHER_SECONDS } from './outage-words.js';
 import { WAITED_FOR } from './run-words.js';
 import { REMEDIES } from './words.js';
 
@@ -108,7 +108,7 @@ export function statusOf(
   ]; // prettier-ignore
   const past = [
     // Before the failures that came of them; beside a trouble of now, the engines' rows tell them.
-    ...said('engines', failures[0]?.level ?? 'good', 'past outage', down.length + failing.length > 0 ? [] : pastOutages(calm).slice(0, DOWN_SHOWN), logs),
+    ...said('engines', failures[0]?.level ?? 'good', 'past outage', [...noneUpInWords(engines), ...(down.length + failing.length > 0 ? [] : pastOutages(calm).slice(0, DOWN_SHOWN))], logs),
     ...failures,
     ...said('clients', 'good', '', leftInWords(totals)),
     ...failedParts(totals, 'client'),

@@ -39,6 +39,11 @@ it('tells outages that are over, those of engines alike once', () => {
   const drains = [outage(50, 42, 'drained'), outage(20, 6, 'drained')];
   const drained = told(drains, drains);
   expect([drained.text, remedies(drained)]).toEqual([expect.stringMatching(/ e, f were drained 2 times for up to 22 s in all, until 6 s ago; the longest took up to 14 s\.$/), []]); // prettier-ignore
+  // Intersected: one went down while the other was drained.
+  expect(past([outage(50, 30, 'drained')], [outage(40, 20, 'reset')])).toMatch(
+    /^No engine was up for 10 s, until 30 s ago\. /,
+  );
+  expect(past([outage(50, 30, 'drained')], [outage(30, 20, 'reset')], [])).not.toContain('No engine was up');
   // A planned one is no news beside a fault, and outages that ended apart are told apart.
   expect(past([drains[1]!, gone], [outage(260, 250, 'connection refused')])).toMatch(/^e was down for 10 s \(connection refused\), until 16 s ago\. f was down for 10 s .*4 min/); // prettier-ignore
 });
