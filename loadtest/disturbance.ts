@@ -8,6 +8,9 @@ const CLOCK_SECONDS = 0.5;
 /** Events that a warning has room for. */
 const EVENTS_MAX = 4;
 
+/** Events of a gateway that change what it can do. */
+export const LEFT = / is (down|draining)$/;
+
 export type Watch = Awaited<ReturnType<typeof watch>>;
 
 /** Watches a gateway from now on. Resolves to what tells, after a run, what else happened there. */

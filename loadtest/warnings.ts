@@ -1,4 +1,5 @@
 import { counted, number } from '../text/index.js';
+import { LEFT } from './disturbance.js';
 import type { LoadOptions } from './load.js';
 import type { GeneratorHealth } from './meter.js';
 import type { TargetFacts } from './preflight.js';
@@ -51,7 +52,8 @@ function ofTarget(target: TargetFacts, { ignoreEos, timeScale }: Ran['options'])
   const warnings = speed === undefined ? [] : [speed];
   if (waitedMs > LATE_MS)
     warnings.push(`${url} was busy before the run: a call waited ${real(waitedMs, timeScale)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore
-  if (disturbances.length > 0)
+  // An engine that left is told first of all.
+  if (disturbances.length > 0 && !disturbances.some((text) => LEFT.test(text)))
     warnings.push(`At ${url}, during the run: ${disturbances.join('; ')}. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
   if (!isExact) {
     const how = { tokenize: 'by its tokenizer', usage: 'by the usage of a few calls', guess: 'at one token per word' }; // prettier-ignore

@@ -123,10 +123,6 @@ export function sweepText(
     document.targets.map(({ name }, _, { length }) => (length > 1 ? `${value}  ${name}` : String(value))),
   );
   const grid = figureGrid(targets, [isRate ? 'rate' : 'at a time', ...labels]);
-  const hasIntervals = played.some(({ sentence }) => /\d–\d/.test(sentence));
-  const notes = [
-    ...warningsOf(documents),
-    ...(hasIntervals ? [sureText(Math.min(...played.map(({ document: { ab } }) => ab?.runs ?? Infinity)))] : []),
-  ];
+  const notes = [...warningsOf(documents), ...sureText(played.map(({ document: { ab } }) => ab))];
   return textOf([conclusion, targetsText(documents[0]?.targets ?? []), gridLines(grid, width), notes]);
 }

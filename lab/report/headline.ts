@@ -68,7 +68,7 @@ function programsText(change: Change, margin: number): string {
   const verdict = verdictOf(mean, margin);
   if (mean.ratio === null || verdict === undefined)
     return `no comparison with ${against}: no program completed in both`;
-  const chance = isSingle(change) ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
+  const chance = isSingle(change) ? `, ${single}: may be chance` : '';
   const more = moreOf(mean, margin, single === 'one seed' ? 'seeds' : 'runs').text;
   // An interval without a gain is told as that.
   const isUnsure = verdict === 'unsure' && (mean.low ?? 0) < 1 - margin;

@@ -21,7 +21,7 @@ export function summaryOf(document: Summarized, width: number): string {
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1)),
     warnings.map((warning) => `Warning: ${warning}`),
-    ab === null || ab.program_seconds.mean.low === null ? [] : [sureText(ab.runs)],
+    sureText([ab]),
   ];
   return textOf(blocks);
 }
@@ -30,9 +30,11 @@ export function summaryOf(document: Summarized, width: number): string {
 export const textOf = (blocks: readonly (readonly string[])[]): string =>
   `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 
-/** How sure ratios are, and why they may differ from a table. */
-export const sureText = (runs: number): string =>
-  `${intervalText(runs, 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`;
+/** How sure the ratios of these comparisons are, where they have any, and why they may differ from a table. */
+export function sureText(compared: readonly Summarized['ab'][]): string[] {
+  const runs = compared.flatMap((ab) => (ab !== null && /\d–\d/.test(ab.outcome) ? [ab.runs] : []));
+  return runs.length === 0 ? [] : [`${intervalText(Math.min(...runs), 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`]; // prettier-ignore
+}
 
 function outcomeOf(target: TargetReport): string[] {
   const { program_seconds: program, slowdown, failed, url, engine_left: left } = target;

@@ -1,5 +1,6 @@
 import { Backlog, type Distribution, Gathering, Sample, scaled } from '../../lab/index.js';
 import { number } from '../../text/index.js';
+import { LEFT } from '../disturbance.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
 import type { TargetFacts } from '../preflight.js';
 
@@ -76,9 +77,6 @@ function amplyMore(target: TargetReport): number {
 
 /** Share of programs that may fail under a load that is sustained. */
 const FAILED_SHARE_MAX = 0.01;
-
-/** Events of a gateway that change what it can do. */
-const LEFT = / is (down|draining)$/;
 
 export const goneText = (seconds: number): string => `went away ${number(seconds)} s after the beginning`;
 

@@ -192,8 +192,11 @@ describe('a disturbed run', () => {
     };
     // A busy machine adds warnings of its own.
     expect((await run()).targets[0]?.disturbances).toEqual([]);
-    const { warnings } = await run(() => post(`/engines/${id}/drain?force`, {}), () => chat({ model: 'llama-3.1-8b' })); // prettier-ignore
-    expect(warnings).toContain(`At ${url}, during the run: ${id} is draining; 1 call came from others. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
+    const { warnings } = await run(() => chat({ model: 'llama-3.1-8b' }));
+    expect(warnings).toContain(`At ${url}, during the run: 1 call came from others. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
+    const left = await run(() => post(`/engines/${id}/drain?force`, {}));
+    expect(left.targets[0]?.disturbances).toEqual([`${id} is draining`]);
+    expect(left.warnings.join()).not.toContain('undisturbed');
   });
 
   it('is told by calls that broke off where the gateway tells nothing without its token', async () => {

@@ -71,6 +71,9 @@ describe('the summary', () => {
     const text = summaryOf(document, 120);
     for (const part of [ab!.outcome, 'SLO completed < 0 of B: missed (114).', 'Warning: The load tester', 'http_503', 'chat', 'of it, on average']) expect(text).toContain(part); // prettier-ignore
     expect(Math.max(...text.split('\n').filter((line) => !/[.:]/.test(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
+    const told = (outcome: string) => summaryOf({ ...document, ab: { ...ab!, outcome, runs: 3 } }, 120);
+    expect(told('B: programs 2.0x faster than A (0.50, 0.40–0.60).')).toMatch(/\nIn brackets: .*\n$/);
+    expect(told('Not comparable: e1 is down behind http://b.')).not.toContain('In brackets');
   });
 
   it.each([
