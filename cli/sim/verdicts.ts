@@ -34,6 +34,7 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
       isOut: loads[0]?.isHeld === false && loads[choice]?.isHeld === false,
       isLost: isLost(runs, other),
       isForeign: !isPossible(plan.variants[other]),
+      isSteadier: change.of !== undefined && Number(loads[choice]?.overloaded.size) < Number(loads[0]?.overloaded.size),
       // Where nobody knows whether the first sustains the load, to overload is no loss against it.
       isOverloaded: loads[choice]?.isHeld !== true && (choice === 0 || (change.of === undefined && loads[0]?.state !== 'unknown')), // prettier-ignore
       failed: runs.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),

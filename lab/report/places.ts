@@ -11,6 +11,8 @@ export interface Tried {
   readonly isOut?: boolean;
   readonly isLost?: boolean;
   readonly isForeign?: boolean;
+  /** Whether fewer of its repetitions were left out, as they are overloaded, than of the first's: these may hide a gain. */
+  readonly isSteadier?: boolean;
   /** Against the first, if it is not that: more than chance explains. */
   readonly isOverloaded: boolean;
   readonly failed: number;
@@ -75,8 +77,7 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const alike = worthy.filter((each) => timeOf(each) <= within).sort((a, b) => a.failed - b.failed);
   const better = [...alike, ...worthy.filter((each) => !alike.includes(each))];
   const unsure = open.filter(({ verdict }) => verdict === 'unsure').map(({ ratio }) => moreOf(ratio, margin, repeated));
-  // Repetitions that were left out, as they overload one of both, may hide a gain.
-  const isPart = open.some(({ verdict, times: { of } }) => of !== undefined && verdict !== 'sooner' && verdict !== 'later'); // prettier-ignore
+  const isPart = open.some(({ verdict, isSteadier }) => isSteadier && (verdict === 'same' || verdict === 'unsure'));
   const rowOf = (each: Tried, at: number): PlaceRow => {
     const found = compared.find((other) => other.at === at);
     if (found === undefined) return { at, isOut: true, price: [], times: each.isOut || each.isLost ? undefined : each.times, outcome: each.isOut ? BOTH_OVERLOADED : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
