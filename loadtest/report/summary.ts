@@ -36,6 +36,9 @@ export function sureText(compared: readonly Summarized['ab'][]): string[] {
   return runs.length === 0 ? [] : [`${intervalText(Math.min(...runs), 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`]; // prettier-ignore
 }
 
+/** In the two digits that a dozen calls before the run bear. */
+const rough = (value: number | null): string => number(value === null ? null : Number(value.toPrecision(2)));
+
 function outcomeOf(target: TargetReport): string[] {
   const { program_seconds: program, slowdown, failed, url, engine_left: left } = target;
   const lost = failed === 0 ? '' : failedText(target, url);
@@ -43,7 +46,7 @@ function outcomeOf(target: TargetReport): string[] {
     return [`${leftText(target)}, so the times are not those of all its engines${lost && `; ${lost}`}.`];
   const [{ mean }, tail] = [program, tailOf([program])];
   if (mean === null) return lost === '' ? [] : [`${lost}.`];
-  const slowed = slowdown.mean === null ? '' : `, a mean slowdown of ${number(slowdown.mean)}`;
+  const slowed = slowdown.mean === null ? '' : `, a mean slowdown of about ${rough(slowdown.mean)}`;
   return [`${lost === '' ? 'Programs' : `${lost}; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`]; // prettier-ignore
 }
 
@@ -84,8 +87,8 @@ export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(
       columns: [
         { heading: 'ms/token', of: (target) => scaled(target.seconds_per_token.mean, 1000) },
         { heading: 'cached', of: cachedShare, show: percent },
-        { heading: 'slowdown', of: (target) => target.slowdown.mean },
-        { heading: 'program alone, s', of: (target) => target.alone_seconds },
+        { heading: 'slowdown', of: (target) => target.slowdown.mean, show: rough },
+        { heading: 'program alone, s', of: (target) => target.alone_seconds, show: rough },
       ],
     },
     {
@@ -111,7 +114,10 @@ function workloadGrid(targets: Targets): Grid {
   const groups: Columns<Kind>[] = [
     { heading: '', columns: [{ heading: 'programs', of: (kind) => kind.programs, show: integer }] },
     { heading: 'program, s', columns: spread(kinds, (kind) => kind.program_seconds, 1, ['mean', 'p50', tail]) },
-    { heading: 'slowdown', columns: spread(kinds, (kind) => kind.slowdown, 1, ['mean', tail]) },
+    {
+      heading: 'slowdown',
+      columns: spread(kinds, (kind) => kind.slowdown, 1, ['mean', tail]).map((each) => ({ ...each, show: rough })),
+    },
   ];
   const rows = targets.flatMap((target) =>
     Object.entries(target.by_workload).map(([name, kind]) => [`${prefix(target, targets)}${name}`, [kind]] as const),
