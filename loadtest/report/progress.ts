@@ -1,5 +1,5 @@
 import { Sample } from '../../lab/index.js';
-import { counted, integer, number } from '../../text/index.js';
+import { counted, integer, number, span, tableWidth } from '../../text/index.js';
 import type { LoadProgress, LoadCallRecord, LoadProgramRecord } from '../load.js';
 
 /** A terminal, a pipe or a file, such as `process.stderr`. */
@@ -11,7 +11,6 @@ export interface Screen {
 
 const DRAW_MS = 200;
 const LINE_MS = 30_000;
-const DEFAULT_COLUMNS = 80;
 const ERASED = '\r\u001B[J';
 
 /** Shows a run's progress in a line: in place on a terminal, one after the other elsewhere. Its clock is the run's. */
@@ -42,8 +41,9 @@ export class ProgressView {
     if (elapsedMs < this.#nextMs) return;
     this.#nextMs = elapsedMs + (this.#isLive ? DRAW_MS : LINE_MS);
     const fields = [...overall(progress), ...this.#targets.flatMap((now) => now.fields(this.#targets.length > 1))];
-    const { columns = DEFAULT_COLUMNS } = this.screen;
-    this.screen.write(this.#isLive ? ERASED + fitting(fields, columns - 1) : `${fields.join(', ')}\n`);
+    this.screen.write(
+      this.#isLive ? ERASED + fields.join('  ').slice(0, tableWidth(this.screen) - 1) : `${fields.join(', ')}\n`,
+    );
   }
 
   /** Erases the line, so that further output starts in its place. */
@@ -85,25 +85,9 @@ function overall(progress: LoadProgress): string[] {
   const { elapsedMs, programsEnded, programsStarted, programsTotal, callsInFlight, runs } = progress;
   const of = programsTotal === undefined ? '' : ` of ${integer(programsTotal)}`;
   return [
-    clock(elapsedMs),
+    span(elapsedMs),
     `${integer(programsEnded)}${of} programs${runs > 1 ? ` in ${runs} runs` : ''}`,
     `${integer(programsStarted - programsEnded)} under way`,
     `${counted(callsInFlight, 'call')} in flight`,
   ];
-}
-
-function clock(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-}
-
-/** The fields that fit, in their order; if not even the first fits, its beginning. */
-function fitting(fields: readonly string[], columns: number): string {
-  let line = '';
-  for (const field of fields) {
-    const longer = line === '' ? field : `${line}  ${field}`;
-    if (longer.length > columns) break;
-    line = longer;
-  }
-  return line === '' ? (fields[0] ?? '').slice(0, Math.max(0, columns)) : line;
 }

@@ -11,7 +11,7 @@ describe('the view of a terminal', () => {
     const view = new ProgressView(screen, ['A']);
     for (let elapsedMs = 0; elapsedMs < 2000; elapsedMs += 10) view.progress(progress({ elapsedMs }));
     expect(screen.text.match(/of 40 programs/g)!.length).toBeLessThanOrEqual(10);
-    expect(shown(screen.text)).toMatch(/^0:01  4 of 40 programs  .*errors$/);
+    expect(shown(screen.text)).toMatch(/^1.8 s  4 of 40 programs  .*errors$/);
   });
 
   it('goes without a trace', () => {
@@ -27,7 +27,7 @@ describe('the view of a terminal', () => {
     const view = new ProgressView(screen, ['A', 'B']);
     view.progress(progress());
     expect(shown(screen.text).length).toBeLessThan(columns);
-    expect(shown(screen.text)).toMatch(/^0:01/);
+    expect(shown(screen.text)).toMatch(/^1 s/);
   });
 
   it('tells mean times and errors so far', () => {
@@ -57,8 +57,8 @@ describe('lines in a pipe', () => {
     const lines = screen.text.trimEnd().split('\n');
     expect(lines).toHaveLength(4);
     expect(screen.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
-    expect(lines[0]).toMatch(/^0:30, 4 of 40 programs, .*A: .*B: /);
+    expect(lines[0]).toMatch(/^30 s, 4 of 40 programs, .*A: .*B: /);
     view.progress(progress({ elapsedMs: 150_000, programsTotal: 120, runs: 3 }));
-    expect(screen.text).toMatch(/^2:30, 4 of 120 programs in 3 runs, /m);
+    expect(screen.text).toMatch(/^2 min 30 s, 4 of 120 programs in 3 runs, /m);
   });
 });
