@@ -71,9 +71,9 @@ export async function readPlan(
   const vain = SCHEDULED.find((name) => (flags[name]?.length ?? 0) > 1);
   if (vain !== undefined && lists.policy.every((name) => name === 'pass-through'))
     command.error(`${flagOf(vain)}: its values are all the same under pass-through, which schedules nothing`);
-  for (const text of vainOf(flags, lists, programs)) complain(text);
-  if (command.getOptionValueSource('hostWrites') === 'cli' && !(flags.config ?? flags.hostTokens))
-    complain('--host-writes: no effect without --host-tokens');
+  // A search takes as many programs as it needs, unless told.
+  const most = searched !== undefined && flags.programs === undefined ? Infinity : programs;
+  for (const text of vainOf(command, flags, lists, most)) complain(text);
   if (source.type === 'trace' && source.format === 'event-log' && !(flags.config ?? flags.engines ?? flags.kvTokens))
     complain(`${source.file}: only its programs are taken: --config, or --engines and --kv-tokens, tell the engines`);
   const variants = combinationsOf(lists).map((values) => variantOf(command, flags, source, values));
@@ -121,12 +121,14 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 }
 
 /** Options that change nothing here, in words. */
-function* vainOf(flags: SimFlags, { policy }: Lists, programs: number) {
+function* vainOf(command: Command, flags: SimFlags, { policy }: Lists, programs: number) {
   const named = SCHEDULED.filter((name) => flags[name] !== undefined).map((name) => flagOf(name));
   if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
-  if (flags.hostGate !== undefined && flags.hostTokens === undefined && flags.config === undefined)
-    yield '--host-gate: no effect without --host-tokens';
+  const isVain = (option: string) =>
+    !(flags.config ?? flags.hostTokens) && command.getOptionValueSource(option) === 'cli';
+  if (isVain('hostGate')) yield '--host-gate: no effect without --host-tokens';
+  if (isVain('hostWrites')) yield '--host-writes: no effect without --host-tokens';
   if (flags.programs !== undefined && programs < flags.programs)
     yield `the recording has ${programs} programs: --rate or --concurrency plays them again`;
   const most = Math.max(0, ...(flags.concurrency ?? []));

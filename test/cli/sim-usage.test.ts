@@ -94,6 +94,12 @@ describe('maitred sim with wrong usage', () => {
     expect(errors).toEqual([expect.stringMatching(told)]);
   });
 
+  it('warns of no programs that all run at once where a search takes more of them', async () => {
+    const line =
+      '--workload chat --concurrency 301 --engines auto --seed 1 --policy plas --slo program_seconds.p95<0.001';
+    expect((await sim(...line.split(' '))).errors).toEqual([]);
+  });
+
   it('names each wrong key of a workload’s file on a line of its own', async () => {
     const file = fileOf('own.yaml', 'workloads: { a: { kind: nonsense }, b: { kind: nonsense } }\n');
     const { code, errors } = await sim('--workload', file, '--rate', '1');
