@@ -72,9 +72,10 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   if (isMissed && plan.searched !== undefined)
     return `${plan.searched === 'engines' ? 'More engines' : 'A lighter load'} would hardly help: change the model, the machine or the objective.`;
   const { axis, values } = loadsOf(plan);
+  const isHeld = plan.variants.some((_, at) => loadOf(plan, runs, at).isHeld);
   if (isMissed && values.length === 1 && plan.lists.concurrency?.[0] === 1)
     return `No load meets ${objectivesOf(plan)}, as programs miss it one at a time ${valuesText({ engines: plan.variants[0]?.engines ?? 1 })}: change the model, the machine or the objective.`; // prettier-ignore
-  if (isMissed && values.length === 1)
+  if (isMissed && values.length === 1 && isHeld)
     return `No setting meets ${objectivesOf(plan)} at this load: ${axis === 'rate' ? auto(plan, axis, 'those at which one does') : auto(plan, 'engines', 'the fewest on which one does')}`; // prettier-ignore
   if (engines.length < 2) return undefined;
   const loads = engines.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant)));

@@ -35,6 +35,8 @@ it('counts as enough only what meets an objective too', () => {
   const missed = (lists: object, searched?: 'engines') => linesOf(lists, { slos, searched }, (at, seed) => ({ program_seconds: spread(20 - at + seed) })); // prettier-ignore
   expect(missed({ concurrency: [8, 16] })).toEqual(['What meets program_seconds.p95 < 10 in most seeds: none of these. Nearest: plas with 16 at a time, program_seconds.p95 21.']); // prettier-ignore
   expect(missed({ concurrency: [8] }).at(-1)).toBe('No setting meets program_seconds.p95 < 10 at this load: run again with --engines auto, which looks for the fewest on which one does.'); // prettier-ignore
+  // An overload explains it.
+  expect(linesOf({ rate: [1] }, { slos }, () => ({ queue_grew: true })).at(-1)).toMatch(/^plas does not sustain this load: /); // prettier-ignore
   expect(missed({ concurrency: [8], engines: [1, 2] }, 'engines')).toEqual([
     expect.stringMatching(/: none of these\. Nearest: plas on 2 engines, program_seconds\.p95 21\.$/),
     'More engines would hardly help: change the model, the machine or the objective.',
