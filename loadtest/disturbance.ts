@@ -2,11 +2,10 @@ import { listOf, objectIn, objectOf, textOf } from './apis/api.js';
 import { counted } from '../text/index.js';
 import type { Target } from './target.js';
 
-const LOOK_MS_MAX = 3_000;
+/** Within which a target shows that it is there. */
+export const LOOK_MS_MAX = 3_000;
 /** Most that its clock is set by in a run. */
 const CLOCK_SECONDS = 0.5;
-/** Events that a warning has room for. */
-const EVENTS_MAX = 4;
 
 /** Events of a gateway that change what it can do. */
 export const LEFT = / is (down|draining)$/;
@@ -26,10 +25,7 @@ export async function watch(target: Target, policy: string | undefined) {
       before.events.some((old) => old.text === text && Math.abs(old.at - at) < CLOCK_SECONDS);
     const events = new Set(after.events.flatMap(({ text, at }) => (known(text, at) ? [] : [text])));
     const others = after.calls - before.calls - sent;
-    return [
-      ...[...events].slice(0, EVENTS_MAX),
-      ...(others > 0 ? [`${counted(others, 'call')} came from others`] : []),
-    ];
+    return [...events, ...(others > 0 ? [`${counted(others, 'call')} came from others`] : [])];
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Style } from './conversation.js';
+import { LOOK_MS_MAX } from './disturbance.js';
 import type { Exchange } from './exchange.js';
 import type { AloneSpeed, LoadCallRecord, LoadOptions, LoadObserver } from './load.js';
 import type { Meter } from './meter.js';
@@ -25,8 +26,6 @@ export interface Stage {
   readonly fault: (error: unknown) => void;
 }
 
-/** Within which a target that lost the last calls shows that it is there. */
-const LOOK_MS_MAX = 3_000;
 /** Twenty-four days: the longest time of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 

@@ -1,5 +1,4 @@
 import { hasFewWaits } from '../../lab/index.js';
-import type { PolicyName } from '../../src/index.js';
 import { number } from '../../text/index.js';
 import { RUNS } from '../load.js';
 import type { Summarized } from './document.js';
@@ -82,8 +81,6 @@ function timeText(documents: readonly Timed[], runs: number, programs?: number):
   return `about ${Math.ceil(seconds.reduce((sum, each) => sum + each, 0) / 60)} min`;
 }
 
-const PASS_THROUGH: PolicyName = 'pass-through';
-
 export const BRING_BACK = 'Bring it back and run again.';
 
 /** Questions that the load leaves open, and the load that would answer them. */
@@ -111,7 +108,7 @@ export function adviceOf(document: Summarized): string[] {
     return most > 0 ? [...lines, tryText(most / BEYOND, most, runsOf(targets), true)] : lines;
   }
   // At a pass-through, no call ever waits, whatever the load.
-  const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
+  const queues = targets.filter(({ policy }) => policy !== 'pass-through').map(({ queue_seconds }) => queue_seconds);
   const short = complete ? shortText([document]) : [];
   if (queues.length > 0 && queues.every(hasFewWaits)) {
     const more = rate === undefined ? `--concurrency above ${String(settings['concurrency'])}` : `--rate above ${number(rate)}`; // prettier-ignore

@@ -78,25 +78,16 @@ function documentOf({
   });
   const ab = b === undefined ? null : comparedOf(targets as unknown as LoadDocument['targets'], made, 0.02);
   const slo = met === undefined ? [] : targets.map(({ name, program_seconds: { p99: value } }) => ({ expression: 'program_seconds.p99 < 9', target: name, value, met })); // prettier-ignore
-  return {
-    complete,
-    runs,
-    elapsed_seconds: lasted * runs,
-    warnings,
-    targets,
-    ab,
-    slo,
-  } as unknown as LoadDocument;
+  return { complete, runs, elapsed_seconds: lasted * runs, warnings, targets, ab, slo } as unknown as LoadDocument;
 }
 
 /** What loads of 1, 2, 3 ... programs a second print. */
 async function printed(...made: readonly Made[]) {
   const [out, err] = [new Written(), new Written()];
   const urls = made[0]!.seconds.map((_, at) => `http://127.0.0.1:${8000 + at}`);
-  const ended = { durationMs: Infinity, maxPrograms: 80 };
   const loads = made.map((_, at) => ({
     title: 'chat, seed 1',
-    options: { ...ended, arrivals: { type: 'open', ratePerSecond: at + 1 }, timeScale: 2, targets: urls },
+    options: { arrivals: { type: 'open', ratePerSecond: at + 1 } },
     report: { targets: urls, margin: 0.02, out, err, quiet: true },
   })) as unknown as [Load, ...Load[]];
   const hasSlo = made.some(({ met }) => met !== undefined);
@@ -200,7 +191,7 @@ describe('a sweep of one target', () => {
     expect(lines.join('\n')).toMatch(/program alone, s/);
   });
 
-  it('ends with the load that was stopped, which has no verdict, or in which a target goes: no error of usage', async () => {
+  it('ends with the load that was stopped, which has no verdict, or in which a target or its engine goes: no error of usage', async () => {
     const stopped = await printed({ seconds: [2] }, { seconds: [3], complete: false }, { seconds: [4] });
     expect(stopped.documents.map(({ complete }) => complete)).toEqual([true, false]);
     const gone = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
@@ -211,9 +202,6 @@ describe('a sweep of one target', () => {
     expect(none.lines).toEqual(['chat, seed 1', '', 'Stopped before all loads were measured.', '', 'http://127.0.0.1:8000', '', 'Warning: Slow: by 1 ms.', '']); // prettier-ignore
     expect(gone.documents).toEqual(new Error('http://127.0.0.1:8000 went away 4 s after the beginning at 2 a second'));
     expect([stopped, gone].map(({ lines }) => lines.filter((line) => line.startsWith('At ')).length)).toEqual([1, 2]);
-  });
-
-  it('ends with the load in which an engine of a gateway left, and says nothing else of it', async () => {
     const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], left: 'e1 is down', completed: 78, grew: [true] }, { seconds: [4] }); // prettier-ignore
     expect(lines.slice(3, 6)).toEqual(['At 2 a second: not known: e1 is down behind http://127.0.0.1:8000.', 'Bring it back and run again.', '']); // prettier-ignore
     expect(lines.join('\n')).not.toMatch(/Sustained|Try|programs fail/);
