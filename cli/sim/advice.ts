@@ -1,8 +1,8 @@
 import { integer } from '../../text/index.js';
 import { auto, loadsOf, more } from './loads.js';
-import { isLost, isUnloaded } from './overload.js';
-import { choicesOf, isAlone, nameOf, type Plan, valuesOf } from './plan.js';
-import { enginesOf } from './sustained.js';
+import { isLost } from './overload.js';
+import { choicesOf, isAlone, nameOf, type Plan } from './plan.js';
+import { isIdle } from './sustained.js';
 import type { RunReport } from './worker.js';
 
 const NAMES_MAX = 4;
@@ -17,9 +17,7 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
     failing.length > NAMES_MAX ? `${failing.length} of ${plan.variants.length} settings` : failing.join('; ');
   const many = `Many programs fail: ${names}. ${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`;
   const fails = failing.length > 0 ? [many] : long === undefined ? [] : [`Some programs fail, as ${long}.`];
-  const isOne = runs.length > 0 && valuesOf(plan, 'rate').length < 2 && enginesOf(plan).length < 2;
-  const isIdle = isOne && plan.slos.length === 0 && runs.every(isUnloaded);
-  return isIdle ? [...fails, `At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`] : fails; // prettier-ignore
+  return plan.slos.length === 0 && isIdle(plan, runs) ? [...fails, `At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`] : fails; // prettier-ignore
 }
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */

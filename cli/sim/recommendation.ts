@@ -2,10 +2,10 @@ import { breakEvenOf, namesOf, type Times, verdictOf } from '../../lab/index.js'
 import { isChoice, SEARCHED, type Values } from './axes.js';
 import { compare, comparisonsOf, sentenceOf } from './comparison.js';
 import { auto, loadsOf, nextOf, programsAbove, steadyOf } from './loads.js';
-import { isLost, isUnloaded, loadOf } from './overload.js';
+import { isLost, loadOf } from './overload.js';
 import { axesOf, choicesOf, isAlone, isPossible, type Plan, settingOf } from './plan.js';
 import { isDefault } from './scheduling.js';
-import { enginesNext, enginesOf, objectivesOf, sustainedOf } from './sustained.js';
+import { enginesNext, enginesOf, isIdle, isTelling, objectivesOf, sustainedOf } from './sustained.js';
 import { type SimVerdict, verdictsOf } from './verdicts.js';
 import type { RunReport } from './worker.js';
 
@@ -32,16 +32,14 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
   const next = isStopped ? undefined : enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts); // prettier-ignore
-  const isOne = loadsOf(plan).values.length < 2 && enginesOf(plan).length < 2;
-  const isIdle = isOne && runs.every(isUnloaded);
   const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
     const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
     return lines.length === 0 ? undefined : { sentence: lines.join('\n'), values: ownOf(plan, choice), choice };
   };
   const outcomes = settings < 2 ? comparisonsOf(plan).map((pair) => sentenceOf(plan, runs, pair)) : [];
-  if (isIdle) return told(0, plan.slos.length === 0 ? outcomes : [next]);
-  if (isAllSame(plan, runs)) return told(0, [], [ALL_SAME, higherOf(plan, runs, verdicts)]);
+  if (loadsOf(plan).values.length < 2 && isIdle(plan, runs)) return told(0, plan.slos.length === 0 ? outcomes : [next]);
+  if (isTelling(plan, runs) && isAllSame(plan, runs)) return told(0, [], [ALL_SAME, higherOf(plan, runs, verdicts)]);
   if (settings < 2) return told(0, outcomes, [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   // Where engines are counted, that is the question.

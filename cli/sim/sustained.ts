@@ -3,7 +3,7 @@ import { resultOf } from '../../loadtest/report/index.js';
 import { number } from '../../text/index.js';
 import { valuesText } from './axes.js';
 import { again, auto, loadsOf, longerOf, PROGRAMS_MAX } from './loads.js';
-import { loadOf, programsToTell } from './overload.js';
+import { isUnloaded, loadOf, programsToTell } from './overload.js';
 import { choicesOf, circumstancesOf, type Plan, settingOf, valuesOf, variantsAt } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -93,6 +93,12 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   const isMore = plan.searched === undefined && firsts.includes(-1);
   return isOpen || isMore ? `The fewest that are enough may not be among these: ${auto(plan, 'engines', 'them')}` : undefined; // prettier-ignore
 }
+
+/** Whether so many programs came that each variant shows what it sustains. */
+export const isTelling = (plan: Plan, runs: readonly RunReport[]): boolean => plan.variants.every((_, at) => loadOf(plan, runs, at).state !== 'unknown'); // prettier-ignore
+
+/** Whether nothing waits at one load, and more programs would not change that. */
+export const isIdle = (plan: Plan, runs: readonly RunReport[]): boolean => valuesOf(plan, 'rate').length < 2 && enginesOf(plan).length < 2 && runs.length > 0 && runs.every(isUnloaded) && isTelling(plan, runs); // prettier-ignore
 
 export const objectivesOf = ({ slos }: Plan): string => slos.map(({ expression }) => expression).join(' and ');
 
