@@ -52,14 +52,16 @@ const MORE = 50;
 export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
   const { axis, values: loads } = loadsOf(plan);
   const [name, isSeveral] = [settingOf(plan, 0), loads.length > 1];
-  const short = plan.variants.findIndex((_, at) => loadOf(plan, runs, at).state === 'unknown');
+  const states = plan.variants.map((_, at) => loadOf(plan, runs, at));
+  // A load that overloads most seeds is not sustained, whatever the others would tell.
+  const short = states.findIndex(({ state, isHeld }) => state === 'unknown' && isHeld);
   if (short >= 0 && loads.length > 0) {
     const programs = programsToTell(plan, runs, short);
     const remedy = programs === undefined ? auto(plan, axis, 'loads of which so few tell') : again(plan, programs);
     return `Too few programs to tell whether ${isSeveral ? 'all of these loads are' : 'this load is'} sustained: ${remedy}`;
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
-  if (plan.searched === undefined && loads.length > 0 && !loadOf(plan, runs, 0).isHeld && !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen)) // prettier-ignore
+  if (plan.searched === undefined && loads.length > 0 && states[0]?.isHeld === false && !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen)) // prettier-ignore
     return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(plan, axis, 'those that it does')}`; // prettier-ignore
   if (from === 0 && isSeveral && (axis === 'rate' || loads[0] !== 1))
     return `It may pay below ${loads[0]}, too: ${auto(plan, axis, 'the least that does')}`;
