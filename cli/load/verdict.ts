@@ -1,5 +1,5 @@
 import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { causesText, isLossy, keepsUp, moreToTell, programsToTell, type Summarized } from '../../loadtest/report/index.js'; // prettier-ignore
+import { causesText, isLossy, keepsUp, programsToTell, type Summarized } from '../../loadtest/report/index.js'; // prettier-ignore
 import { number } from '../../text/index.js';
 import { placeOf } from '../sim/axes.js';
 
@@ -66,9 +66,7 @@ function singleText(document: Summarized): string {
   if (target === undefined || target.completed === 0) return 'no program completed';
   if (target.queue_grew === true) return `overloaded, ${number(target.programs_per_second)} a second ended`;
   if (!isOpen(document)) return figuresOf(target);
-  const [lasted, more] = [target.arrivals_seconds ?? 0, moreToTell(target)];
-  const short = more === undefined ? '' : `: they arrived for ${number(lasted)} s, and ${number(more * lasted)} s would tell`; // prettier-ignore
-  if (programsToTell([target]) > 0) return `too few programs to tell${short}; ${figuresOf(target)}`;
+  if (programsToTell([target]) > 0) return `too few programs to tell; ${figuresOf(target)}`;
   return `${keepsUp(target) ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
 }
 
