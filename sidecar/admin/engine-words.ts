@@ -7,7 +7,7 @@ import { outageOf } from './outage-words.js';
 /** @param which engines to name */
 export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
 const restartOf = (which: string): string => `restart ${which}, or read its log`;
-export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
+export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the right key';
 
 /** Whether an engine is down because it wants a key, or another one. */
 export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
