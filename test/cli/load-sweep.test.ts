@@ -296,6 +296,8 @@ describe('a sweep of two targets', () => {
     const { lines } = await printed({ seconds: [2, 1.99], runs: 1 }, { seconds: [2, 2.2], runs: 1, grew: [false, true] }); // prettier-ignore
     expect(lines).toContain('Sustained: A all up to 2 a second; B at least up to 1 a second.');
     expect(lines.join('\n')).not.toContain('Most is lost');
+    const sure = await printed({ seconds: [2, 2.5] }, { seconds: [8, 12], grew: [false, true] });
+    expect(sure.lines).toContain('Keep A: nothing is significantly better. Most is lost: programs 25 % slower; first token slowest 3.0x slower (1 -> 3 s) at 1 a second.'); // prettier-ignore
   });
 
   it('says from which load on the second is faster, what is worse then, and who pays', async () => {
