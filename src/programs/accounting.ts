@@ -47,13 +47,13 @@ export class Accounting {
     const { row, evicted } = this.table.admit(id, tenant, nowMs);
     if (isNew) row.type = background ? this.types.background : this.types.of(family, tenant);
     const isBack = row.isElsewhere;
-    this.ends.called(row);
+    this.ends.wentOn(row, false);
     this.table.wake(row);
     return { row, evicted, isBack };
   }
 
   moved(program: Program): void {
-    this.ends.moved(program);
+    this.ends.wentOn(program, true);
     contextForecast.follow(program);
   }
 

@@ -3,6 +3,8 @@ const CLASSES = 32;
 /** Ended programs remembered: each new one discounts the earlier ones by this fraction. */
 const MEMORY_PROGRAMS = 512;
 const PRIOR_PROGRAMS = 4;
+/** Service below which a class fades no further: rounded to the least numbers, it and its ends would be equal. */
+const FADED_MS = 1e-280;
 /** Weight of the index of all programs in that of one agent type, in programs a class. */
 const PARENT_PROGRAMS = 2;
 /** Ended programs from which a type counts: with a text of its own in each prompt, each program is a type. */
@@ -83,8 +85,10 @@ export class CompletionIndex {
     this.all?.ended(serviceMs);
     const keep = 1 - 1 / MEMORY_PROGRAMS;
     for (let kind = 0; kind < CLASSES; kind += 1) {
+      const servedMs = this.#servedMs[kind] ?? 0;
+      if (servedMs < FADED_MS) continue;
       this.#ended[kind] = (this.#ended[kind] ?? 0) * keep;
-      this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) * keep;
+      this.#servedMs[kind] = servedMs * keep;
     }
     this.#endedCount += 1;
     this.#count(serviceMs, 1);

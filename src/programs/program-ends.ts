@@ -44,20 +44,13 @@ export class ProgramEnds {
       this.#lessons.add({ index: type.index, atMs: nowMs, fromMs: serviceMs, toMs });
   }
 
-  called(row: Program): void {
-    this.#revive(row);
-    row.isElsewhere = false;
-  }
-
-  moved(row: Program): void {
-    this.#revive(row);
-    row.isElsewhere = true;
-  }
-
-  #revive({ isPresumedEnded, isElsewhere, serviceMs, type, outlook }: Program): void {
-    if (!isPresumedEnded || isElsewhere) return;
-    type.index.revived(serviceMs);
-    outlook?.revived();
+  /** A call of it has come: here, or at another gateway. */
+  wentOn(row: Program, isElsewhere: boolean): void {
+    if (row.isPresumedEnded && !row.isElsewhere) {
+      row.type.index.revived(row.serviceMs);
+      row.outlook?.revived();
+    }
+    row.isElsewhere = isElsewhere;
   }
 
   ended({ isPresumedEnded, isElsewhere, serviceMs, type, outlook, lastCompletionAtMs, createdAtMs }: Program): void {

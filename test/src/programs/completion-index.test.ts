@@ -72,6 +72,15 @@ describe('the completion index', () => {
     expect(at(learnt([10_000], 10_000), 100) * 10_000).toBeGreaterThan(0.5);
   });
 
+  it('expects as much as ever of programs longer than any in half a million', () => {
+    const index = new CompletionIndex();
+    const type = new CompletionIndex(index);
+    learnt([1_000, 60_000], 250, type);
+    const first = [2 ** 20, 2 ** 25].map((serviceMs) => type.msToEnd(serviceMs));
+    learnt([1_000, 60_000], 250_000, type);
+    [2 ** 20, 2 ** 25].forEach((serviceMs, i) => expect(type.msToEnd(serviceMs) / first[i]!).toBeCloseTo(1, 3));
+  });
+
   it('takes back the end of a program that returns', () => {
     const [kept, revived] = [learnt([1_000], 100), learnt([1_000], 100)];
     for (let times = 0; times < 80; times += 1) revived.revived(1_000);
