@@ -16,7 +16,7 @@ export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/
 export {
   MARGIN,
   moreOf,
-  type Pair,
+  overSamePrograms,
   type Ratio,
   pairedRatio,
   PAIRS_LAST,
@@ -26,7 +26,7 @@ export {
 export { WorkloadGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export * from './report/grid.js';
-export { headline, tailName, type Change, type Cost, type Times } from './report/headline.js';
+export { headline, tailName, type Change, type Cost, type KindTimes, type Times } from './report/headline.js';
 export { breakEvenOf } from './report/break-even.js';
 export {
   BOTH_OVERLOADED,

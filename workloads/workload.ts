@@ -4,6 +4,8 @@ import { Dice } from './dice.js';
 /** A kind of program: draws programs one by one, lengths only, each from its own dice. */
 export interface Workload {
   readonly name: string;
+  /** Whether some of them have a tenant. */
+  readonly hasTenants?: boolean;
   draw(dice: Dice, id: string): AgentProgram;
 }
 

@@ -54,7 +54,7 @@ export function conclusionOf(played: readonly Played[]): string[] {
 function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
   if (verdict.better.length > 0) return verdict;
   const isKept = targets.every(keepsUp);
-  const isSure = ({ measure }: Cost) => isKept && measure !== 'kind';
+  const isSure = ({ measure }: Cost) => isKept && measure !== 'kind' && measure !== 'failed';
   return { ...verdict, losses: isKept ? verdict.losses : [], rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })) }; // prettier-ignore
 }
 

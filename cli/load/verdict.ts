@@ -44,20 +44,20 @@ export const placeIn = (document: Summarized): string =>
 
 function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullable<Summarized['ab']>) {
   const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / ab.runs; // prettier-ignore
+  const kinds = Object.keys(targets[0]?.by_workload ?? {}).map((kind) => {
+    const p99s = targets.map(({ by_workload: { [kind]: own } }) => (own === undefined ? null : p99Of(own.program_seconds))); // prettier-ignore
+    const [before = null, after = null] = p99s;
+    const ratio = before === null || after === null ? null : after / before;
+    return [kind, { programs: { p99: { ratio, low: null, high: null, pairs: ab.runs } }, firstToken: {} }] as const;
+  });
   const times = {
     programs: ab.program_seconds,
     firstToken: ab.ttft_seconds,
     counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
     firstTokenP99Seconds: ab.ttft_p99_seconds,
+    kinds: Object.fromEntries(kinds),
   };
-  const p99 = (target: Target | undefined, kind: string) => {
-    const own = target?.by_workload[kind];
-    return own === undefined ? null : p99Of(own.program_seconds);
-  };
-  return targets.map((target) => ({
-    ...{ name: target.name, isOverloaded: over.includes(target.name), isOut: over.length === targets.length, failed: target.failed, times }, // prettier-ignore
-    p99s: Object.fromEntries(Object.keys(target.by_workload).map((kind) => [`${kind} pays: p99`, [p99(targets[0], kind), p99(target, kind)] as const])), // prettier-ignore
-  }));
+  return targets.map(({ name, failed }) => ({ name, isOverloaded: over.includes(name), isOut: over.length === targets.length, failed, times })); // prettier-ignore
 }
 
 /** Whether one target kept up, where loads are rates, and its figures. */

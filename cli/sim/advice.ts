@@ -1,4 +1,5 @@
-import { integer } from '../../text/index.js';
+import { meanOf } from '../../lab/index.js';
+import { integer, number } from '../../text/index.js';
 import { auto, loadsOf, more } from './loads.js';
 import { isLost } from './overload.js';
 import { choicesOf, isAlone, nameOf, type Plan } from './plan.js';
@@ -16,8 +17,17 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const names =
     failing.length > NAMES_MAX ? `${failing.length} of ${plan.variants.length} settings` : failing.join('; ');
   const many = `Many programs fail: ${names}. ${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`;
-  const fails = failing.length > 0 ? [many] : long === undefined ? [] : [`Some programs fail, as ${long}.`];
+  const fails = failing.length > 0 ? [many] : someText(plan, runs, long);
   return plan.slos.length === 0 && isIdle(plan, runs) ? [...fails, `At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`] : fails; // prettier-ignore
+}
+
+/** Under which setting most programs fail, if any do. @param why prompts are too long, if some are */
+function someText(plan: Plan, runs: readonly RunReport[], why?: string): string[] {
+  const counts = plan.variants.map((_, at) => meanOf(runs.map(({ variant, failed }) => (variant === at ? failed : null))) ?? 0); // prettier-ignore
+  const most = Math.max(...counts);
+  const worst = plan.variants[counts.indexOf(most)];
+  const where = counts.every((count) => count === most) ? '' : ` at most (${worst && nameOf(plan, worst)})`;
+  return most === 0 ? [] : [`Some programs fail, ${number(most)} of ${integer(plan.programs)}${where}${why === undefined ? '' : `, as ${why}`}.`]; // prettier-ignore
 }
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */

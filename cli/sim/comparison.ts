@@ -1,4 +1,4 @@
-import { type Change, type Distribution, headline, isMore, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { type Change, type Distribution, headline, isMore, meanOf, overSamePrograms, p99Of, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { number } from '../../text/index.js';
 import { placeOf, valuesText } from './axes.js';
 import { isLost, loadOf } from './overload.js';
@@ -40,14 +40,16 @@ export function orderComparisonsOf(plan: Plan): Comparison[] {
 /** A variant against another, over all seeds, and over those that both sustain; over these alone, where chance overloads one of both more often. */
 export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison) {
   const runs = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
-  const ratios = ratiosOf(runs, pair);
-  const change = changeOf(plan, runs, pair, ratios);
+  const twins = twinsOf(runs, pair);
+  const ratios = ratiosOf(twins);
+  const change = changeOf(plan, runs, pair, twins, ratios);
   const { calm: own = [], isChance } = calmOf(plan, runs, pair);
-  if (own.length === 0) return { runs, ratios, change };
+  if (own.length === 0) return { ratios, change };
   const of = `${own.length / 2} of ${plan.seeds.length} seeds`;
+  const both = twinsOf(own, pair);
   // Seconds are those that the table has, of all seeds.
-  const calm = { of, ...changeOf(plan, own, pair, ratiosOf(own, pair, plan.seeds.length)), failed: change.failed, firstTokenP99Seconds: [null, null] as const }; // prettier-ignore
-  return isChance ? { runs: own, ratios, change: calm } : { runs, ratios, change: { ...change, calm } };
+  const calm = { of, ...changeOf(plan, own, pair, both, ratiosOf(both, plan.seeds.length)), failed: change.failed, firstTokenP99Seconds: [null, null] as const }; // prettier-ignore
+  return { ratios, change: isChance ? calm : { ...change, calm } };
 }
 
 /** A variant against another, in a sentence; where several circumstances vary, with its own. */
@@ -72,8 +74,8 @@ function calmOf(plan: Plan, runs: readonly RunReport[], pair: Comparison) {
 }
 
 /** @param tried the number of all seeds, where these are only some: that of pairs that would tell grows with it */
-function ratiosOf(runs: readonly RunReport[], comparison: Comparison, tried?: number): Ratios {
-  const ratio = (valueOf: (run: RunReport) => number | null) => ({ ...pairedRatio(pairsOf(runs, comparison, valueOf)), ...(tried !== undefined && { pairs: tried }) }); // prettier-ignore
+function ratiosOf(twins: readonly Twins[], tried?: number): Ratios {
+  const ratio = (valueOf: Figure) => ({ ...ratioOf(twins, valueOf), ...(tried !== undefined && { pairs: tried }) });
   const ratios = (name: (typeof COMPARED)[number]) =>
     Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
   return {
@@ -86,6 +88,7 @@ function changeOf(
   { isExact }: Plan,
   all: readonly RunReport[],
   pair: Comparison,
+  twins: readonly Twins[],
   ratios: Ratios,
 ): Omit<Change, 'name' | 'against' | 'calm'> {
   const { program_seconds, seconds_per_token } = ratios;
@@ -97,6 +100,7 @@ function changeOf(
     firstToken: ratios.ttft_seconds,
     firstTokenP99Seconds: two((own) => meanOf(own.map(({ ttft_seconds: { p99 } }) => p99))),
     perToken: seconds_per_token.mean,
+    kinds: kindsOf(twins),
     counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
     cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),
     failed: two((own) => meanOf(own.map(({ failed }) => failed)) ?? 0),
@@ -104,15 +108,26 @@ function changeOf(
   };
 }
 
-/** The value of each seed under both settings, over the programs that both completed. */
-export function pairsOf(
-  runs: readonly RunReport[],
-  { first, other }: Comparison,
-  valueOf: (run: RunReport) => number | null,
-) {
-  return runs.flatMap((run): Pair[] => {
-    if (run.variant !== first) return [];
-    const twin = runs.find((each) => each.variant === other && each.seed === run.seed);
-    return twin === undefined ? [] : pairOf(run, twin, valueOf);
+/** The times of each kind of program; the p99 of few is their slowest, which chance decides. */
+function kindsOf(twins: readonly Twins[]): NonNullable<Change['kinds']> {
+  const kinds = [...new Set(twins.flat().flatMap(({ by_workload }) => Object.keys(by_workload)))];
+  const all = kinds.map((kind) => {
+    const of = (name: 'program_seconds' | 'ttft_seconds', valueOf: (times: Distribution) => number | null) =>
+      ratioOf(twins, ({ by_workload: { [kind]: own } }) => (own === undefined ? null : valueOf(own[name])));
+    const programs = { mean: of('program_seconds', ({ mean }) => mean), p99: of('program_seconds', p99Of) };
+    return [kind, { programs, firstToken: { p50: of('ttft_seconds', ({ p50 }) => p50), p99: of('ttft_seconds', p99Of) } }] as const; // prettier-ignore
   });
+  return Object.fromEntries(all);
 }
+
+type Twins = readonly [RunReport, RunReport];
+type Figure = (run: RunReport) => number | null;
+
+/** The runs of each seed under both settings, over the programs that both completed. */
+const twinsOf = (runs: readonly RunReport[], { first, other }: Comparison): Twins[] =>
+  runs.flatMap((run) => {
+    const twin = runs.find((each) => each.variant === other && each.seed === run.seed);
+    return run.variant !== first || twin === undefined ? [] : [overSamePrograms(run, twin)];
+  });
+
+const ratioOf = (twins: readonly Twins[], of: Figure): Ratio => pairedRatio(twins.flatMap((two) => pairOf(...two, of)));

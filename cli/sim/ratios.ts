@@ -1,4 +1,4 @@
-import { BOTH_OVERLOADED, type Grid, gridLines, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
+import { BOTH_OVERLOADED, type Cost, type Grid, gridLines, type KindTimes, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
 import { counted, ratio } from '../../text/index.js';
 import { choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
 import { verdictAmong } from './verdicts.js';
@@ -25,33 +25,42 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
     ...(has(/seeds\)$/)
       ? ['Seeds in brackets: the row is of those alone, which overload neither; the times below are of all.']
       : []),
+    ...(rows.some(({ price }) => kindOf(price)) ? ['A kind of program in brackets: the row is of that alone.'] : []),
   ];
 }
 
-/** The rows of some variants against the first of them, each followed by one of the seeds that both sustain. */
+/** The rows of some variants against the first of them, each followed by ones of the seeds that both sustain and of the kind of program that pays. */
 const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[]) =>
   verdictAmong(plan, runs, group).rows.flatMap(({ at, ...row }) => {
     const own = { ...row, variant: group[at] ?? 0 };
-    const { calm } = row.times ?? {};
-    return [own, ...(calm === undefined ? [] : [{ ...own, outcome: `(${calm.of})`, times: calm }])];
+    const { times: { calm } = {}, told } = row;
+    const kind = kindOf(row.price);
+    return [
+      own,
+      ...(calm === undefined ? [] : [{ ...own, outcome: `(${calm.of})`, times: calm }]),
+      ...(kind === undefined ? [] : [{ ...own, outcome: `(${[kind, told.of].filter(Boolean).join(', ')})`, times: { ...told, ...told.kinds?.[kind] } }]), // prettier-ignore
+    ];
   });
 
-type Labelled = Omit<PlaceRow, 'at'> & { readonly label: string };
+const kindOf = (price: readonly Cost[]): string | undefined => price.find(({ kind }) => kind !== undefined)?.kind;
+
+interface Labelled extends Pick<PlaceRow, 'outcome'> {
+  readonly label: string;
+  readonly times?: (KindTimes & Pick<Times, 'counts'>) | undefined;
+}
 
 /** Ratios, with the intervals of those that differ by more than the margin; in a sweep, those that gains and prices are mostly of. */
 function ratioGrid(corner: string, rows: readonly Labelled[], margin: number, isMany: boolean): Grid {
-  const cell = (value: Ratio) => (verdictOf(value, margin) === 'same' ? ratio(value.ratio) : ratioText(value));
-  const tailOf = (of: (times: Times) => number) => tailName(Math.min(...rows.flatMap(({ times }) => (times ? [of(times)] : [])))); // prettier-ignore
-  const cellsOf = (times: Times | undefined) =>
-    times === undefined
-      ? Array<string>(isMany ? 3 : 4).fill('-')
-      : [times.programs.mean, times.programs.p99, ...(isMany ? [] : [times.firstToken.p50]), times.firstToken.p99].map(cell); // prettier-ignore
+  const cell = (value?: Ratio) => value === undefined ? '-' : verdictOf(value, margin) === 'same' ? ratio(value.ratio) : ratioText(value); // prettier-ignore
+  const tailOf = (name: keyof Times['counts']) => tailName(Math.min(...rows.flatMap(({ times }) => times?.counts[name] ?? []))); // prettier-ignore
+  const cellsOf = ({ programs, firstToken }: Partial<KindTimes> = {}) =>
+    [programs?.mean, programs?.p99, ...(isMany ? [] : [firstToken?.p50]), firstToken?.p99].map(cell);
   return {
     corner,
     groups: [
       { heading: '', columns: ['verdict'] },
-      { heading: 'program', columns: ['mean', tailOf(({ counts }) => counts.programs)] },
-      { heading: 'call to first token', columns: [...(isMany ? [] : ['p50']), tailOf(({ counts }) => counts.calls)] },
+      { heading: 'program', columns: ['mean', tailOf('programs')] },
+      { heading: 'call to first token', columns: [...(isMany ? [] : ['p50']), tailOf('calls')] },
     ],
     rows: rows.map((row) => [row.label, row.outcome, ...cellsOf(row.times)]),
   };

@@ -5,7 +5,7 @@ import { integer } from '../../text/index.js';
 import { hostOf, type HostOptions, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES, type PolicyName } from '../../src/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
-import { countOf, readArrivals, readSlo, readSource, type ProgramSource } from './source.js';
+import { countOf, hasTenants, readArrivals, readSlo, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import {
@@ -73,7 +73,7 @@ export async function readPlan(
     command.error(`${flagOf(vain)}: its values are all the same under pass-through, which schedules nothing`);
   // A search takes as many programs as it needs, unless told.
   const most = searched !== undefined && flags.programs === undefined ? Infinity : programs;
-  for (const text of vainOf(command, flags, lists, most)) complain(text);
+  for (const text of vainOf(command, flags, lists, most, source)) complain(text);
   if (source.type === 'trace' && source.format === 'event-log' && !(flags.config ?? flags.engines ?? flags.kvTokens))
     complain(`${source.file}: only its programs are taken: --config, or --engines and --kv-tokens, tell the engines`);
   const variants = combinationsOf(lists).map((values) => variantOf(command, flags, source, values));
@@ -121,10 +121,11 @@ function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] 
 }
 
 /** Options that change nothing here, in words. */
-function* vainOf(command: Command, flags: SimFlags, { policy }: Lists, programs: number) {
+function* vainOf(command: Command, flags: SimFlags, { policy }: Lists, programs: number, source: ProgramSource) {
   const named = SCHEDULED.filter((name) => flags[name] !== undefined).map((name) => flagOf(name));
   if (policy?.every((name) => name === 'pass-through') === true && named.length > 0)
     yield `${named.join(', ')}: no effect under pass-through, which schedules nothing`;
+  if (flags.tenants !== undefined && !hasTenants(source)) yield '--tenants: no effect, as no program has a tenant';
   const isVain = (option: string) =>
     !(flags.config ?? flags.hostTokens) && command.getOptionValueSource(option) === 'cli';
   if (isVain('hostGate')) yield '--host-gate: no effect without --host-tokens';

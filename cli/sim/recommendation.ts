@@ -88,14 +88,7 @@ function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly Sim
   const served = verdicts.filter((each) => each.isHeld);
   const isShort = verdicts.some((each) => each.isShort);
   if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : plan.slos.length === 0 ? 'No setting sustains any of these.' : undefined }; // prettier-ignore
-  return breakEvenOf(
-    served,
-    name,
-    loads > 1 ? loads : undefined,
-    preferredOf(plan, runs, served),
-    plan.slos.length === 0 ? undefined : 'meets the objective',
-    verdicts.length,
-  );
+  return breakEvenOf(served, name, loads > 1 ? loads : undefined, preferredOf(plan, runs, served), verdicts.length);
 }
 
 /** The gateway’s default, unless at half of these loads another is certainly faster, or as fast at a lower price: chance must not choose. */

@@ -123,6 +123,10 @@ export const openWorkload = (nameOrFile: string): Workload =>
     ? WORKLOADS[nameOrFile]
     : workloadOf(readYaml(nameOrFile, workloadFileSchema, (values) => nameFindings(values, didYouMean)));
 
+/** Whether programs have tenants, among whom engine time can be divided. */
+export const hasTenants = (source: ProgramSource): boolean =>
+  source.type === 'trace' ? source.programs.some(({ tenant }) => tenant !== undefined) : openWorkload(source.workload).hasTenants === true; // prettier-ignore
+
 /** The arrivals of the programs; ends the command if its flags do not determine them. */
 export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource): Arrivals {
   const { rate, cv, concurrency, traceSpeed } = flags;

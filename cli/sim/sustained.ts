@@ -39,7 +39,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const groups = [...named].sort(([, one], [, other]) => Number(isMany(one)) * one.length - Number(isMany(other)) * other.length); // prettier-ignore
   const texts = groups.map(([text, names], at) => (groups.length === 1 ? text : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names)} ${text}`)); // prettier-ignore
   const objectives = objectivesOf(plan);
-  const what = objectives === '' ? (isOne ? 'Seeds that sustain this load' : 'Sustained') : `${isOne ? 'Seeds that meet' : 'What meets'} ${objectives}`; // prettier-ignore
+  const what = `${isOne ? 'Seeds that sustain this load' : 'Sustained'}${objectives === '' ? '' : ` with ${objectives}`}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
   return [`${what}${most}: ${texts.join('; ')}.${nearestOf(plan, runs)}`];
 }

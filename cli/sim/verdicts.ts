@@ -1,6 +1,6 @@
-import { meanOf, p99Of, pairedRatio, type PlaceVerdict, placeVerdict, verdictOf } from '../../lab/index.js';
+import { type PlaceVerdict, placeVerdict } from '../../lab/index.js';
 import { placeOf } from './axes.js';
-import { compare, type Comparison, pairsOf } from './comparison.js';
+import { compare } from './comparison.js';
 import { isLost, loadOf } from './overload.js';
 import { choicesOf, circumstancesOf, groupsOf, isPossible, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
@@ -26,7 +26,7 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
   const place = placeOf(plan.variants[first]?.values ?? {}, circumstancesOf(plan.lists));
   const loads = variants.map((variant) => loadOf(plan, runs, variant));
   const tried = variants.map((other, choice) => {
-    const { runs: two, change } = compare(plan, runs, { first, other });
+    const { change } = compare(plan, runs, { first, other });
     return {
       name: settingOf(plan, other),
       times: change,
@@ -38,7 +38,6 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
       // Where nobody knows whether the first sustains the load, to overload is no loss against it.
       isOverloaded: loads[choice]?.isHeld !== true && (choice === 0 || (change.of === undefined && loads[0]?.state !== 'unknown')), // prettier-ignore
       failed: runs.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
-      p99s: payersOf(two, { first, other }, plan.margin),
     };
   });
   const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds', repetitions: plan.seeds.length });
@@ -58,12 +57,4 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
     better: verdict.better.filter(isKept),
     rows: verdict.rows.map((row) => ({ ...row, outcome: row.outcome + noted(row.at) })),
   };
-}
-
-/** The p99 of each kind of program that is certainly later, of whole programs and of first tokens. */
-function payersOf(runs: readonly RunReport[], pair: Comparison, margin: number) {
-  const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
-  const all = kinds.flatMap((kind) => ([['p99', 'program_seconds'], ['first token p99', 'ttft_seconds']] as const).map(([name, times]) => [`${kind} pays: ${name}`, pairsOf(runs, pair, ({ by_workload }) => by_workload[kind] ? p99Of(by_workload[kind][times]) : null)] as const)); // prettier-ignore
-  const later = all.filter(([, pairs]) => verdictOf(pairedRatio(pairs), margin) === 'later');
-  return Object.fromEntries(later.map(([name, pairs]) => [name, [0, 1].map((at) => meanOf(pairs.map((both) => both[at] ?? null))) as [number | null, number | null]])); // prettier-ignore
 }

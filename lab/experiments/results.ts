@@ -1,4 +1,4 @@
-import { pairedRatio, pairOf, type Ratio } from '../measure/comparison.js';
+import { overSamePrograms, pairedRatio, pairOf, type Ratio } from '../measure/comparison.js';
 import { integer, number, percent } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import type { Statistic } from '../measure/sample.js';
@@ -53,7 +53,7 @@ export class Results {
     const others = this.#of(other);
     const pairs = this.#of(first).flatMap((run, seed) => {
       const twin = others[seed];
-      return run === undefined || twin === undefined ? [] : pairOf(run, twin, of);
+      return run === undefined || twin === undefined ? [] : pairOf(...overSamePrograms(run, twin), of);
     });
     return pairedRatio(pairs);
   }

@@ -122,9 +122,9 @@ export function overSamePrograms<R extends RunMeasures>(first: R, other: R): rea
   return [restricted(first, one, both), restricted(other, two, both)];
 }
 
-/** A figure of both over the programs that both completed; none where one has none. */
+/** A figure of both; none where one has none. */
 export function pairOf<R extends RunMeasures>(first: R, other: R, of: (run: R) => number | null): Pair[] {
-  const [one = null, two = null] = overSamePrograms(first, other).map(of);
+  const [one, two] = [of(first), of(other)];
   return one === null || two === null ? [] : [[one, two]];
 }
 

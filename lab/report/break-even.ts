@@ -1,4 +1,4 @@
-import { type Cost, factorText, MEASURES } from './headline.js';
+import { type Cost, factorText, inCalm, MEASURES } from './headline.js';
 import { isMany, namesOf, type PlaceVerdict } from './places.js';
 
 /**
@@ -6,7 +6,6 @@ import { isMany, namesOf, type PlaceVerdict } from './places.js';
  * on it always is. `choice` is its place in the list; 0: nothing is better than the first.
  * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
  * @param preferred one that is better somewhere, to be taken before others
- * @param held what the highest of these places is the last of
  * @param all the number of places, with those that nothing sustains
  */
 export function breakEvenOf(
@@ -14,7 +13,6 @@ export function breakEvenOf(
   nameOf: (choice: number) => string,
   loads?: number,
   preferred?: number,
-  held = 'is sustained',
   all = verdicts.length,
 ): { choice: number; sentence: string } {
   const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
@@ -39,20 +37,22 @@ export function breakEvenOf(
   const [first, last] = [verdicts[from], verdicts.at(-1)].map((one) => one?.place.replace(/^At |^With /, '') ?? '') as [string, string]; // prettier-ignore
   const upTo = from === verdicts.length - 1 ? `at ${last}` : `from ${first.replace(UNIT, '')} to ${last}`;
   const isAll = verdicts.length === loads;
-  return say(`pays ${isAll && from === 0 ? 'at all of these loads' : upTo}${isAll ? '' : `, the most that ${held}`}`);
+  return say(
+    `pays ${isAll && from === 0 ? 'at all of these loads' : upTo}${isAll ? '' : `, the most that is sustained`}`,
+  );
 }
 
 const UNIT = / (a second|at a time)$/;
 
 /** By how much programs are faster at most, and what that hangs on. @param first name of the first */
 function gainOf(paying: readonly PlaceVerdict[], choice: number, first: string): string {
-  const own = paying.flatMap(({ rows }) => rows.filter(({ at }) => at === choice)).map(({ outcome, times }) => ({ isGrowing: outcome.includes('*'), mean: times?.programs.mean })); // prettier-ignore
-  const most = own.reduce((one, other) => ((other.mean?.ratio ?? 1) < (one.mean?.ratio ?? 1) ? other : one));
+  const own = paying.flatMap(({ rows }) => rows.filter(({ at }) => at === choice)).map(({ outcome, times, told }) => ({ isGrowing: outcome.includes('*') && told === times, mean: told.programs.mean, of: told.of })); // prettier-ignore
+  const most = own.reduce((one, other) => ((other.mean.ratio ?? 1) < (one.mean.ratio ?? 1) ? other : one));
   const bursts = paying.filter((one) => one.bursts?.includes(choice));
   const places = bursts.length === paying.length ? '' : ` ${namesOf(bursts.map((each) => lowered(each.place)))}`;
   const caveat = bursts.length === 0 ? '' : `,${places} for certain only with seeds that overload ${first}`;
   const longer = most.isGrowing && bursts.length < paying.length ? ' (more in longer runs)' : '';
-  return `programs ${paying.length > 1 ? 'up to ' : ''}${most.mean ? factorText(most.mean) : ''}${longer}${caveat}`;
+  return `programs ${paying.length > 1 ? 'up to ' : ''}${factorText(most.mean)}${inCalm(most)}${longer}${caveat}`;
 }
 
 const lossesOf = (one: PlaceVerdict, choice: number): readonly Cost[] => [
@@ -64,13 +64,14 @@ const priceOf = ({ rows }: PlaceVerdict, choice: number): readonly Cost[] => row
 
 const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
 
-/** The highest of each measure, with its place, if there are several: a sentence after others, if any is. */
+/** The highest of each measure, with its place, if there are several, and the repetitions, if nothing has named them: a sentence after others, if any is. */
 function highest(
   all: readonly PlaceVerdict[],
   words: string,
   of: (one: PlaceVerdict) => readonly (Cost & { readonly under?: string })[],
 ): string {
-  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: `${cost.under ?? ''}${all.length > 1 || words === 'Elsewhere' ? ` ${lowered(one.place)}` : ''}` }))); // prettier-ignore
+  const isNamed = all.length < 2 && words === 'Price';
+  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: `${cost.under ?? ''}${all.length > 1 || words === 'Elsewhere' ? ` ${lowered(one.place)}` : ''}${isNamed || cost.of === undefined ? '' : ` (${cost.of})`}` }))); // prettier-ignore
   const measures = MEASURES.filter((name) => costs.some(({ measure }) => measure === name));
   const most = measures.flatMap((name) => costs.filter(({ measure }) => measure === name).sort((a, b) => b.factor - a.factor).slice(0, 1)); // prettier-ignore
   // The same place is told once, after all that is of it.

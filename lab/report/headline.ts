@@ -2,9 +2,14 @@ import { MARGIN, moreOf, type Ratio, verdictOf } from '../measure/comparison.js'
 import { number, ratio } from '../../text/index.js';
 import { ratioText, spanText } from './grid.js';
 
+/** Ratios of times: below 1 is sooner. */
+export interface KindTimes {
+  readonly programs: Readonly<Partial<Record<'mean' | 'p99', Ratio>>>;
+  readonly firstToken: Readonly<Partial<Record<'p50' | 'p99', Ratio>>>;
+}
+
 /** Times under one setting or target against those under the first. */
-export interface Times {
-  /** Of times: below 1 is sooner. */
+export interface Times extends KindTimes {
   readonly programs: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
   readonly firstToken: Readonly<Record<'p50' | 'p99', Ratio>>;
   /** Time over the tokens of a program's answers, where it is known. */
@@ -17,16 +22,26 @@ export interface Times {
   readonly of?: string | undefined;
   /** The same in those, if others overload one of both, more than chance explains. */
   readonly calm?: Omit<Times, 'calm'> | undefined;
+  /** The same of each kind of program; a p99 of too few is unknown. */
+  readonly kinds?: Readonly<Record<string, KindTimes>>;
 }
 
-/** Times that may be worse, in the order of sentences: the mean program, its other times, first tokens, one kind of program. */
-export const MEASURES = ['mean', 'program', 'first token', 'kind'] as const;
+/** All repetitions, or those that both sustain, if a gain is certain in these: it and its price are of the same ones. */
+export const toldOf = (times: Times, margin: number): Times =>
+  times.calm !== undefined && verdictOf(times.calm.programs.mean, margin) === 'sooner' ? times.calm : times;
 
-/** A time that is worse, and by how many times. */
+/** Figures that may be worse, in the order of sentences: of times the mean program’s, others, first tokens’, one kind’s. */
+export const MEASURES = ['failed', 'mean', 'program', 'first token', 'kind'] as const;
+
+/** A figure that is worse: a time by so many times, a count by so many. */
 export interface Cost {
   readonly measure: (typeof MEASURES)[number];
   readonly factor: number;
   readonly text: string;
+  /** The repetitions that it is of, as in `Times`. */
+  readonly of?: string | undefined;
+  /** The name of the kind that it is of. */
+  readonly kind?: string;
 }
 
 /** The facts of the sentence that opens a report. */
@@ -46,18 +61,23 @@ export interface Change extends Times {
  *
  *     plas: programs 2.5x faster than pass-through (0.40, 0.37–0.43); first token p50 2.1x faster, p99 5.6x slower (3.2 -> 18 s); prompts cached 17 -> 83 %
  */
-export function headline(change: Change, margin = MARGIN): string {
+export function headline(all: Change, margin = MARGIN): string {
+  const change = { ...all, calm: undefined, ...toldOf(all, margin) };
   const { name, failed, cached } = change;
   const parts = [programsText(change, margin), firstTokenText(change, margin, { words: isSingle(change) ? ({ ratio: value }) => ratio(value) : undefined })]; // prettier-ignore
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
-  const lost = failed.some((count) => count > 0) ? [`failed programs ${failed.map(number).join(' -> ')}`] : [];
+  const lost = failed.some((count) => count > 0) ? [failedText(failed)] : [];
   // Those that fail early make the others faster.
-  const isWorse = Math.round(failed[1]) > Math.round(failed[0]);
-  const all = isWorse ? [...lost, ...parts] : [...parts, ...lost];
-  return `${name}: ${all.filter((part) => part !== '').join('; ')}.`;
+  const told = failsMore(failed) ? [...lost, ...parts] : [...parts, ...lost];
+  return `${name}: ${told.filter((part) => part !== '').join('; ')}.`;
 }
+
+type Failed = Change['failed'];
+export const failedText = (failed: Failed): string => `failed programs ${failed.map(number).join(' -> ')}`;
+/** Whether more programs fail, by one at least. */
+export const failsMore = ([before, after]: Failed): boolean => Math.round(after) > Math.round(before);
 
 /** Whether its ratios are of one repetition, so that any of them may be chance. */
 const isSingle = ({ single, programs: { mean } }: Change): boolean => single !== undefined && mean.low === null;
@@ -109,25 +129,22 @@ function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times
 /** Program times in the repetitions that both sustain. */
 const calmText = ({ calm, of }: Times): string => (calm === undefined ? inCalm({ of }) : `, ${ratioText(calm.programs.mean)}${inCalm(calm)}`); // prettier-ignore
 
-const inCalm = ({ of }: Pick<Times, 'of'>): string => (of === undefined ? '' : ` in the ${of} that both sustain`);
+export const inCalm = ({ of }: Pick<Times, 'of'>): string =>
+  of === undefined ? '' : ` in the ${of} that both sustain`;
 
 /** The times that are certainly worse, in the words of the headline: of each measure the worst. */
 export function worseOf(times: Times, margin: number): Cost[] {
   const [program] = slowerOf(times, margin);
-  const laterOf = ({ firstToken: { p50, p99 } }: Times) => [p99, p50].filter((value) => verdictOf(value, margin) === 'later').sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0)); // prettier-ignore
-  // Over all repetitions, if nothing is certain over those that both sustain.
-  const own = [times.calm ?? times, times].find((each) => laterOf(each).length > 0) ?? times;
-  const [first] = laterOf(own);
-  const text = firstTokenText({ ...own, of: undefined, calm: undefined }, margin, {
-    isTold: (value) => value === first,
-  });
+  const { p50, p99 } = times.firstToken;
+  const later = [p99, p50].filter((value) => verdictOf(value, margin) === 'later');
+  const [first] = later.sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
+  const text = firstTokenText(times, margin, { isTold: (value) => value === first });
   return [
     ...(program === undefined ? [] : [{ measure: 'program' as const, factor: program.factor, text: `program ${program.text}` }]), // prettier-ignore
     ...(first === undefined ? [] : [{ measure: 'first token' as const, factor: first.ratio ?? 0, text }]),
   ];
 }
 
-/** In the repetitions that both sustain: one in which a queue grows would outweigh all others. */
 export function firstTokenText(
   times: Times,
   margin: number,
@@ -135,16 +152,15 @@ export function firstTokenText(
 ): string {
   // prettier-ignore
   const { isTold = () => true, words = (value: Ratio) => outcomeOf(value, margin) } = how;
-  const { calm = times } = times;
-  const { p50, p99 } = calm.firstToken;
+  const { p50, p99 } = times.firstToken;
   if (p50.ratio === null) return '';
   if (how.isTold === undefined && [p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same'; // prettier-ignore
-  const [before, after] = calm.firstTokenP99Seconds;
+  const [before, after] = times.firstTokenP99Seconds;
   const outcome = words(p99);
   const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
   const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
-  const told = [...(isTold(p50) ? [`p50 ${words(p50)}`] : []), ...(isTold(p99) ? [`${tailName(calm.counts.calls)} ${later}`] : [])]; // prettier-ignore
-  return told.length === 0 ? '' : `first token ${told.join(', ')}${inCalm(calm)}`;
+  const told = [...(isTold(p50) ? [`p50 ${words(p50)}`] : []), ...(isTold(p99) ? [`${tailName(times.counts.calls)} ${later}`] : [])]; // prettier-ignore
+  return told.length === 0 ? '' : `first token ${told.join(', ')}`;
 }
 
 /** `2.1x faster`, `the same`: a ratio of times in the words of a sentence. */

@@ -1,6 +1,6 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
-import { type Cost, firstTokenText, isMuchSooner, changeText, outcomeOf, type Times, worseOf } from './headline.js'; // prettier-ignore
+import { changeText, type Cost, failedText, failsMore, firstTokenText, inCalm, isMuchSooner, outcomeOf, type Times, toldOf, worseOf } from './headline.js'; // prettier-ignore
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -16,8 +16,6 @@ export interface Tried {
   /** Against the first, if it is not that: more than chance explains. */
   readonly isOverloaded: boolean;
   readonly failed: number;
-  /** Seconds under the first and under it, by whose they are, such as `rag pays: p99`; null of too few programs. */
-  readonly p99s: Readonly<Record<string, readonly [number | null, number | null]>>;
 }
 
 /** One of them against the first, in a few words. */
@@ -28,7 +26,9 @@ export interface PlaceRow {
   readonly outcome: string;
   /** Undefined: they are not compared. */
   readonly times?: Times | undefined;
-  /** The times that are worse. */
+  /** Of these those that sentences are of. */
+  readonly told: Times;
+  /** The figures that are worse. */
   readonly price: readonly Cost[];
   /** Whether it is overloaded where the first is not, or they are not compared: its price is none to choose by. */
   readonly isOut: boolean;
@@ -43,7 +43,7 @@ export interface PlaceVerdict {
   readonly better: readonly number[];
   /** Those of them whose gain is only in repetitions that overload the first. */
   readonly bursts?: readonly number[];
-  /** Where nothing is better: one that is certainly faster, but too little for its price, or only to the first token. */
+  /** Where nothing is better: one that is certainly faster, but too little for its price, with more failures, or only to the first token. */
   readonly gain?: string | undefined;
   /** Those that are certainly slower, or overloaded where the first is not: the slowest first. */
   readonly losses: readonly { readonly at: number; readonly name: string; readonly factor: number; readonly text: string }[]; // prettier-ignore
@@ -66,10 +66,11 @@ interface Terms {
 
 /** @param all the first is the one that the others are compared with */
 export function placeVerdict(place: string, all: readonly Tried[], terms: Terms): PlaceVerdict {
-  const { margin, repeated, repetitions = 1 } = terms;
+  const { margin, repeated } = terms;
   const [first] = all;
   const compared = comparedOf(all, terms);
-  const open = compared.filter((each) => !each.isOverloaded && each.isForeign !== true);
+  const possible = compared.filter((each) => !each.isOverloaded && each.isForeign !== true);
+  const open = possible.filter((each) => !each.isFailing);
   const sooner = open.filter(({ verdict }) => verdict === 'sooner').sort((a, b) => timeOf(a) - timeOf(b));
   const worthy = sooner.filter((each) => each.price.length === 0 || timeOf(each) < SLIGHT);
   // Others within the interval of the fastest may be as fast: of them, the one under which fewest programs fail.
@@ -80,20 +81,25 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
   const isPart = open.some(({ verdict, isSteadier }) => isSteadier && (verdict === 'same' || verdict === 'unsure'));
   const rowOf = (each: Tried, at: number): PlaceRow => {
     const found = compared.find((other) => other.at === at);
-    if (found === undefined) return { at, isOut: true, price: [], times: each.isOut || each.isLost ? undefined : each.times, outcome: each.isOut ? BOTH_OVERLOADED : `fails more programs: ${[first?.failed ?? 0, each.failed].map((sum) => number(sum / repetitions)).join(' -> ')}` }; // prettier-ignore
+    if (found === undefined) return { at, isOut: true, price: [], told: each.times, outcome: BOTH_OVERLOADED };
+    const { isFailing, isOverloaded, price, told, failures } = found;
     const isSlight = sooner.includes(found) && !worthy.includes(found);
-    return { at, isOut: found.isOverloaded, price: found.price, outcome: wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''), times: each.times }; // prettier-ignore
+    const outcome = isFailing ? failingText(failures) : wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''); // prettier-ignore
+    return { at, isOut: isOverloaded && !isFailing, price, told, outcome, times: each.isLost ? undefined : each.times };
   };
   return {
     place,
     rows: all.map(rowOf).slice(1),
     better: better.map(({ at }) => at),
-    bursts: better.filter(({ times: { calm } }) => calm !== undefined && verdictOf(calm.programs.mean, margin) !== 'sooner').map(({ at }) => at), // prettier-ignore
+    bursts: better.filter(({ times, told }) => times.calm !== undefined && told === times).map(({ at }) => at),
     isOpen: better.length === 0 && (isPart || unsure.some(({ isOpen }) => isOpen)),
-    ...(better.length === 0 && { gain: gainOf(sooner, open, margin), enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
+    ...(better.length === 0 && { gain: gainOf(sooner, possible, margin), enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
     losses: lossesOf(compared, margin),
   };
 }
+
+const failingText = (failures: readonly number[]): string =>
+  `fails more programs: ${failures.map(number).join(' -> ')}`;
 
 type Against = ReturnType<typeof comparedOf>[number];
 
@@ -117,25 +123,34 @@ function changeWords(ratio: Ratio, margin: number, repeated?: string): string {
 }
 
 /** All that can be compared, against the first. */
-function comparedOf(all: readonly Tried[], { margin, isExact }: Terms) {
+function comparedOf(all: readonly Tried[], { margin, isExact, repetitions = 1 }: Terms) {
   const [first] = all;
   return all.flatMap((each, at) => {
     const { mean: ratio } = each.times.programs;
     const verdict = ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin);
-    return at === 0 || each.isOut || isMore(each.failed, first?.failed ?? 0) ? [] : [{ ...each, at, ratio, verdict, price: priceOf(each, margin) }]; // prettier-ignore
+    const before = first?.failed ?? 0;
+    const isFailing = isMore(each.failed, before);
+    const failures = [before / repetitions, each.failed / repetitions] as const;
+    const lost: Cost[] = isFailing || failsMore(failures) ? [{ measure: 'failed', factor: failures[1] - failures[0], text: failedText(failures) }] : []; // prettier-ignore
+    const told = toldOf(each.times, margin);
+    // Those that fail are no loss of time, but a gain to the others.
+    const price = isFailing ? lost : [...lost, ...priceOf(told, margin)];
+    return at === 0 || each.isOut ? [] : [{ ...each, at, ratio, verdict, isFailing, failures, told, price }];
   });
 }
 
-function gainOf([slight]: readonly Against[], open: readonly Against[], margin: number): string | undefined {
+function gainOf([slight]: readonly Against[], possible: readonly Against[], margin: number): string | undefined {
   if (slight !== undefined) return `${slight.name} is ${outcomeOf(slight.ratio, margin)}, too little for its price: ${slight.price.map(({ text }) => text).join('; ')}`; // prettier-ignore
+  const failing = possible.find(({ isFailing, isLost, verdict }) => isFailing && isLost !== true && verdict === 'sooner'); // prettier-ignore
+  if (failing !== undefined) return `${failing.name} is ${outcomeOf(failing.ratio, margin)}, but ${failingText(failing.failures)}`; // prettier-ignore
   const isTold = (value: Ratio) => isMuchSooner(value, margin);
-  const same = open.filter(({ verdict }) => verdict === 'same').map(({ name, times }) => ({ name, first: firstTokenText(times, margin, { isTold }) })); // prettier-ignore
-  return same.flatMap(({ name, first }) => (first === '' ? [] : [`${name} makes programs no faster, but ${first}`]))[0];
+  const same = possible.filter(({ isFailing, verdict }) => !isFailing && verdict === 'same').map(({ name, told }) => ({ name, told, first: firstTokenText(told, margin, { isTold }) })); // prettier-ignore
+  return same.flatMap(({ name, told, first }) => (first === '' ? [] : [`${name} makes programs no faster, but ${first}${inCalm(told)}`]))[0]; // prettier-ignore
 }
 
 function lossesOf(compared: readonly Against[], margin: number) {
-  const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded }) => {
-    if (verdict !== 'later' && !(isOverloaded && verdict === 'unsure')) return [];
+  const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded, isFailing }) => {
+    if (isFailing || (verdict !== 'later' && !(isOverloaded && verdict === 'unsure'))) return [];
     const texts = [...(isOverloaded ? ['overloaded'] : []), ...(verdict === 'later' ? [`programs ${outcomeOf(ratio, margin)}`] : [])]; // prettier-ignore
     return [{ at, name, text: texts.join(', '), factor: ratio.ratio ?? 1 }];
   });
@@ -160,11 +175,14 @@ export const namesOf = (names: readonly string[]): string => new Intl.ListFormat
 const PAYS = 1.1;
 
 /** Times that are worse, and the kind of program whose slowest wait longer. */
-function priceOf({ p99s, times }: Tried, margin: number): Cost[] {
-  const kinds = Object.entries(p99s).flatMap(([kind, [before, after]]) => {
-    const factor = before === null || after === null ? 0 : after / before;
-    return factor <= PAYS ? [] : [{ measure: 'kind' as const, factor, text: `${kind} ${changeText(factor)}` }]; // prettier-ignore
-  });
+function priceOf(times: Times, margin: number): Cost[] {
+  const kinds = Object.entries(times.kinds ?? {}).flatMap(([kind, { programs, firstToken }]) =>
+    Object.entries({ p99: programs.p99, 'first token p99': firstToken.p99 }).flatMap(([name, value]): Cost[] => {
+      const factor = value?.ratio ?? 0;
+      if (value === undefined || factor <= PAYS || verdictOf(value, margin) !== 'later') return [];
+      return [{ measure: 'kind', kind, factor, text: `${kind} pays: ${name} ${changeText(factor)}` }];
+    }),
+  );
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
-  return [...worseOf(times, margin), ...(most === undefined ? [] : [most])];
+  return [...worseOf(times, margin), ...(most === undefined ? [] : [most])].map((cost) => ({ ...cost, of: times.of }));
 }

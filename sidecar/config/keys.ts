@@ -48,6 +48,7 @@ export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
     schema instanceof z.ZodDefault ||
     schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional ||
     schema instanceof z.ZodNullable
   )
     return unwrap(schema.unwrap());

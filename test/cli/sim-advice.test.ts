@@ -16,10 +16,10 @@ describe('the advice of maitred sim', () => {
   });
 
   it('names no search where it would be refused', () => {
-    // A few that fail, as under some conditions, change nothing.
+    // A few that fail, as under some conditions, change nothing of that.
     const told = (preset: readonly string[]) => {
       const { plan, runs } = madeUp({ rate: [1], preset }, {}, () => ({ queue_seconds: spread(0), engine_waits: 0, failed: 9, completed: 2991, refused: {} })); // prettier-ignore
-      return adviceOf(plan, runs);
+      return adviceOf(plan, runs).slice(1);
     };
     expect(told(['a'])).toEqual([expect.stringContaining(': run again with --rate auto, which looks for')]);
     expect(told(['a', 'b'])).toEqual([
@@ -41,10 +41,17 @@ describe('the advice of maitred sim', () => {
     expect(document.advice[0]).toBe('Many programs fail: pass-through; plas. Times are of those that completed.');
   });
 
+  it('says first that some programs fail, and under which setting most', () => {
+    const told = (of: (at: number) => number, lists: object = { rate: [1, 2], policy: ['pass-through', 'plas'] }) =>
+      adviceOf(...(Object.values(madeUp(lists, {}, (at, seed) => ({ failed: of(at) * seed, refused: {} }))) as Parameters<typeof adviceOf>)); // prettier-ignore
+    expect(told((at) => at)).toEqual(['Some programs fail, 6 of 300 at most (at 2 a second, plas).']);
+    expect([told(() => 2), told(() => 2, { rate: [1] }), told(() => 0)]).toEqual([['Some programs fail, 4 of 300.'], ['Some programs fail, 4 of 300.'], []]); // prettier-ignore
+  });
+
   it('says first that prompts are too long, and what raises the limit', async () => {
     const told = async (workload: string, tokens: string) => (await json('--workload', workload, '--programs', '20', '--rate', '0.1', '--kv-tokens', tokens, '--policy', 'plas')).document.advice[0]; // prettier-ignore
     expect(await told('coding', '20000')).toBe('Many programs fail: plas. Their prompts are longer than the KV cache of 20,000 tokens. Raise --kv-tokens. Times are of those that completed.'); // prettier-ignore
-    expect(await told('coding', '50000')).toBe('Some programs fail, as prompts are longer than the KV cache of 50,000 tokens. Raise --kv-tokens.'); // prettier-ignore
+    expect(await told('coding', '50000')).toBe('Some programs fail, 2 of 20, as prompts are longer than the KV cache of 50,000 tokens. Raise --kv-tokens.'); // prettier-ignore
     const file = fileOf('long.yaml', 'workloads:\n  long: { kind: agent, inputTokens: 200000, outputTokens: 5, contextTokensMax: 1000000 }\n'); // prettier-ignore
     expect(await told(file, '1000000')).toMatch(/longer than the model’s context of 131,072 tokens\. Choose another --preset\.$/); // prettier-ignore
   });

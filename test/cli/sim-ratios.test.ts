@@ -10,7 +10,7 @@ const SEEDS_8 = [1, 2, 3, 4, 5, 6, 7, 8];
 const kind = (p99: number) => ({ program_seconds: { count: 100, p99 }, seconds_per_token: spread(1), ttft_seconds: spread(1) }); // prettier-ignore
 const kinds = (p99: number) => ({ rag: kind(p99), coder: kind(1) }) as unknown as RunReport['by_workload'];
 
-it('has a row for each setting and load, and one of the seeds that both sustain', () => {
+it('has a row for each setting and load, one of the seeds that both sustain, and one of the kind that pays', () => {
   const { plan, runs } = madeUp({ rate: [0.1, 0.2, 0.4], policy: ['pass-through', 'plas'] }, { seeds: SEEDS_8 }, (at, seed) => ({ program_seconds: spread(at === 3 ? 5 : at === 2 && seed > 5 ? 50 : 10), queue_grew: at > 3 || (at === 2 && seed > 5), by_workload: kinds(at === 3 ? 25 : 10) })); // prettier-ignore
   expect(ratioLines(plan, runs, 140)).toEqual([
     'Times divided by those of pass-through: below 1 is faster.',
@@ -19,9 +19,11 @@ it('has a row for each setting and load, and one of the seeds that both sustain'
     expect.stringMatching(/^0\.1 {3}plas +no difference( +1\.00){3}$/),
     expect.stringMatching(/^0\.2 {3}plas +5\.0x faster\* +0\.20 \(.*\) .*$/),
     expect.stringMatching(/^0\.2 {3}plas +\(5 of 8 seeds\) +0\.50 \(0\.50–0\.50\) /),
+    expect.stringMatching(/^0\.2 {3}plas +\(rag, 5 of 8 seeds\) +- +2\.50 \(2\.50–2\.50\) +1\.00$/),
     'Left out: 1 row, as both settings are overloaded.',
     '* It grows with the number of programs, as one of both is overloaded, in some seeds at least.',
     'Seeds in brackets: the row is of those alone, which overload neither; the times below are of all.',
+    'A kind of program in brackets: the row is of that alone.',
   ]);
 });
 

@@ -27,16 +27,16 @@ it('tells on how many engines each setting sustains the load', () => {
 it('counts as enough only what meets an objective too', () => {
   const slos = [parseSlo('program_seconds.p95 < 10', 0, () => '')];
   expect(linesOf({ engines: [1, 2, 4] }, { slos }, (at) => ({ program_seconds: spread(12 - 3 * at) }))[0]).toBe(
-    'What meets program_seconds.p95 < 10 in most seeds: on 2 engines or more.',
+    'Sustained with program_seconds.p95 < 10 in most seeds: on 2 engines or more.',
   );
   const of = (at: number, seed: number) => ({ program_seconds: spread(at === 0 ? 9 + seed / 2 : 5) });
-  expect(linesOf({ concurrency: [8], policy: BOTH }, { slos }, of)[1]).toBe('Seeds that meet program_seconds.p95 < 10: pass-through 1 of 3; plas 3 of 3.'); // prettier-ignore
+  expect(linesOf({ concurrency: [8], policy: BOTH }, { slos }, of)[1]).toBe('Seeds that sustain this load with program_seconds.p95 < 10: pass-through 1 of 3; plas 3 of 3.'); // prettier-ignore
   expect(linesOf({ concurrency: [8], engines: [1] }, { slos, searched: 'engines' }, () => ({ program_seconds: spread(5) }))[0]).toMatch(/: on 1 engine\.$/); // prettier-ignore
   const missed = (lists: object, searched?: 'engines') => linesOf(lists, { slos, searched }, (at, seed) => ({ program_seconds: spread(20 - at + seed) })); // prettier-ignore
-  expect(missed({ concurrency: [8, 16] })).toEqual(['What meets program_seconds.p95 < 10 in most seeds: none of these. Nearest: plas with 16 at a time, program_seconds.p95 21.']); // prettier-ignore
+  expect(missed({ concurrency: [8, 16] })).toEqual(['Sustained with program_seconds.p95 < 10 in most seeds: none of these. Nearest: plas with 16 at a time, program_seconds.p95 21.']); // prettier-ignore
   expect(missed({ concurrency: [8] }).at(-1)).toBe('No setting meets program_seconds.p95 < 10 at this load: run again with --engines auto, which looks for the fewest on which one does.'); // prettier-ignore
-  // An overload explains it.
-  expect(linesOf({ rate: [1] }, { slos }, () => ({ queue_grew: true })).at(-1)).toMatch(/^plas does not sustain this load: /); // prettier-ignore
+  // An overload explains it, in the same word.
+  expect(linesOf({ rate: [1] }, { slos }, () => ({ queue_grew: true }))).toEqual([expect.stringMatching(/^Seeds that sustain this load with program_seconds\.p95 < 10: 0 of 3\./), expect.stringMatching(/^plas does not sustain this load: /)]); // prettier-ignore
   expect(missed({ concurrency: [8], engines: [1, 2] }, 'engines')).toEqual([
     expect.stringMatching(/: none of these\. Nearest: plas on 2 engines, program_seconds\.p95 21\.$/),
     'More engines would hardly help: change the model, the machine or the objective.',

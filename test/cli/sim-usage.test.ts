@@ -81,6 +81,10 @@ describe('maitred sim with wrong usage', () => {
 
   it.each([
     ['--workload chat --programs 2 --concurrency 2 --policy pass-through --gate 0.5 --foresight declared', /--gate, --foresight: no effect under pass-through/], // prettier-ignore
+    [
+      '--workload chat --programs 2 --concurrency 2 --tenants weighted',
+      '--tenants: no effect, as no program has a tenant',
+    ],
     ['--workload chat --programs 2 --concurrency 2 --host-gate 0.5,1', /--host-gate: no effect without --host-tokens/],
     ['--workload chat --programs 2 --concurrency 48', /all 2 programs run at once, so 48 at a time .* --programs/],
     ['--trace examples/programs.jsonl --policy plas --programs 100', /recording has 24 programs: --rate or --concurr/],
@@ -108,14 +112,15 @@ describe('maitred sim with wrong usage', () => {
   });
 
   it('names each wrong key of conditions, and its line', async () => {
-    const file = fileOf('conditions.yaml', 'cancels:\n  share: 2\nrefusal: { share: 0.1 }\n');
+    const file = fileOf('conditions.yaml', 'cancels:\n  share: 2\nrefusal: { share: 0.1 }\nclients: { retrys: 1 }\n');
     const { code, errors } = await sim('--workload', 'chat', '--rate', '1', '--conditions', file);
     const empty = await sim('--workload', 'chat', '--rate', '1', '--conditions', fileOf('empty.yaml', '\n'));
     expect(empty.errors.join()).toContain('It has no section, such as engineLoss: choose none for no failures.');
     expect(code).toBe(2);
-    expect(errors.map((line) => line.replace(file, 'FILE'))).toEqual([
+    expect(errors.map((line) => line.replace(`maitred: ${file}`, 'FILE'))).toEqual([
+      'FILE:4: clients.retrys: is not a known key; did you mean retries?',
       expect.stringMatching(/FILE:2: cancels\.share/),
-      expect.stringMatching(/FILE:3: refusal: /),
+      'FILE:3: refusal: is not a known key; did you mean refusals?',
     ]);
   });
 

@@ -178,14 +178,25 @@ it('a load at the edge is compared over all seeds, whichever setting some of the
   expect(lastOf(plan, short)[0]?.times?.calm).toBeUndefined();
 });
 
-it('first tokens are those of the seeds that both sustain, or one that a queue fills would outweigh all others', () => {
-  const { plan, runs } = madeUp({ rate: [0.4], policy: ['pass-through', 'plas'] }, { seeds: SEEDS_28 }, (at, seed) => {
-    const isFull = at === 0 && seed > 16;
-    return { program_seconds: spread(isFull ? 400 : 40), queue_grew: isFull, ttft_seconds: { ...spread(isFull ? 90 : 1), p99: isFull ? 300 : at === 1 ? 5 : 3 } }; // prettier-ignore
-  });
-  expect(recommend(plan, runs)!.sentence).toMatch(
-    /^Take plas: programs .* seeds that both sustain; first token p50 .*p99 1\.7x slower in the 17 of 28 seeds that both sustain/,
-  );
+it('a gain and its price are of the same seeds: those that both sustain, if these have the gain, and else all', () => {
+  const given = (mean: number) => {
+    const { plan, runs } = madeUp(
+      { rate: [0.4], policy: ['pass-through', 'plas'] },
+      { seeds: SEEDS_28 },
+      (at, seed) => {
+        const isFull = at === 0 && seed > 16;
+        const rag = {
+          program_seconds: spread(1),
+          ttft_seconds: { ...spread(1), p99: isFull ? 300 : at === 1 ? 5 : 3 },
+        };
+        return { program_seconds: spread(isFull ? 400 : at === 1 ? mean : 40), queue_grew: isFull, ttft_seconds: rag.ttft_seconds, by_workload: { rag } }; // prettier-ignore
+      },
+    );
+    return recommend(plan, runs)!;
+  };
+  const told = (mean: number) => given(mean).sentence.split('\n')[0];
+  expect(told(20)).toBe('Take plas: programs 2.0x faster than pass-through (0.50, 0.50–0.50) in the 17 of 28 seeds that both sustain; first token p50 the same, p99 1.7x slower. rag pays: first token p99 1.7x slower.'); // prettier-ignore
+  expect(told(40)).toMatch(/^Take plas: programs 4\.5x faster than .*, 1\.00 \(1\.00–1\.00\) in the 17 of 28 seeds that both sustain; first token p50 the same, p99 23\.9x faster \(120 -> 5 s\)\.$/); // prettier-ignore
 });
 
 it('equal settings leave the choice to the gateway’s default, which chance cannot change, but a price can', () => {
@@ -231,19 +242,19 @@ describe('an objective', () => {
 
   it('is met at the loads at which a setting is said to pay', () => {
     expect(told([0.1, 0.2, 0.4], [10, 10, 20, 10, 40, 20])).toEqual([
-      'plas pays at 0.2 a second, the most that meets the objective: programs 2.0x faster. No price is certain.',
-      'What meets program_seconds.mean < 15 in most seeds: pass-through up to 0.1 a second; plas up to 0.2 a second.', // prettier-ignore
+      'plas pays at 0.2 a second, the most that is sustained: programs 2.0x faster. No price is certain.',
+      'Sustained with program_seconds.mean < 15 in most seeds: pass-through up to 0.1 a second; plas up to 0.2 a second.', // prettier-ignore
       'At 0.1 a second: plas no difference',
       'At 0.2 a second: plas 2.0x faster',
       'At 0.4 a second: plas 2.0x faster, misses the objective',
     ]);
-    expect(told([0.2, 0.4], [30, 20, 40, 20])[0]).toBe('What meets program_seconds.mean < 15 in most seeds: none of these. Nearest: plas at 0.2 a second, program_seconds.mean 20.'); // prettier-ignore
+    expect(told([0.2, 0.4], [30, 20, 40, 20])[0]).toBe('Sustained with program_seconds.mean < 15 in most seeds: none of these. Nearest: plas at 0.2 a second, program_seconds.mean 20.'); // prettier-ignore
   });
 
   it('that no setting meets leaves none to be taken at a single load', () => {
     expect(told([0.4], [40, 20]).slice(0, 2)).toEqual([
       'No setting meets program_seconds.mean < 15 at this load: run again with --rate auto, which looks for those at which one does.',
-      'Seeds that meet program_seconds.mean < 15: 0 of 3. Nearest: plas, program_seconds.mean 20.',
+      'Seeds that sustain this load with program_seconds.mean < 15: 0 of 3. Nearest: plas, program_seconds.mean 20.',
     ]);
     expect(told([0.4], [40, 10])[0]).toMatch(/^Take plas: /);
   });

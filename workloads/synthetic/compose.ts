@@ -21,6 +21,7 @@ export function compose(name: string, specs: ReadonlyMap<string, Spec>): Workloa
   }));
   return {
     name,
+    hasTenants: spec.tenants !== undefined,
     draw(dice, id) {
       const part = pick(parts, dice);
       if (part === undefined) throw new RangeError(`the mixture ${name} is empty`);
