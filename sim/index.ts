@@ -20,7 +20,6 @@ export { presetFileSchema } from './engine/preset-file.js';
 export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } from './engine/presets.js';
 export { HashList, type BlockHashes } from './engine/blocks.js';
 export { Engine, type EngineSettings, type EngineTotals } from './engine/engine.js';
-export type { Eviction } from './engine/pages.js';
 export { HOST_WRITES, hostOf, type HostOptions, type HostSettings, type HostWrites } from './engine/host-tier.js';
 export type { Sequence, Work } from './engine/sequence.js';
 export type {

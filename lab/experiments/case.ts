@@ -1,7 +1,6 @@
 import {
   type ClusterOptions,
   type ConditionsName,
-  type Eviction,
   type PresetName,
   type SimBalancerName,
   type SimPolicyName,
@@ -36,8 +35,6 @@ export interface Setup {
   /** Absent: the default. */
   readonly balancer?: SimBalancerName;
   readonly settings?: Settings;
-  /** Order in which engines evict. Absent: the default, `lru`. */
-  readonly eviction?: Eviction;
   /** How wrong clients' declarations are. Absent: not at all. */
   readonly declarations?: Partial<NonNullable<Conditions['declarations']>>;
 }

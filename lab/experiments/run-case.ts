@@ -28,7 +28,7 @@ const BLOCK_TOKENS = 16;
 export function runCase({ scenario, setup }: Case, seed: number, around: Surroundings, hooks: RunHooks): RunMeasures {
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
-  const { policy, declarations, eviction } = setup;
+  const { policy, declarations } = setup;
   return measureRun(
     {
       programs: programsOf(scenario, around, seed),
@@ -39,7 +39,6 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       engine: {
         preset: presetOf(scenario.machine),
         blockSize: BLOCK_TOKENS,
-        ...(eviction && { eviction }),
       },
       ...(scenario.cluster && { cluster: scenario.cluster }),
       scheduler: (prefixOf) => makeSteps(policy, config, makeSimBalancer(balancer, prefixOf)),

@@ -4,7 +4,7 @@ import { Heap } from '../heap.js';
 import { HostTier, type HostSettings } from './host-tier.js';
 import { KvCache } from './kv-cache.js';
 import { Loading } from './loading.js';
-import { Pages, type Eviction } from './pages.js';
+import { Pages } from './pages.js';
 import type { Preset } from './presets.js';
 import type { StepWork } from './roofline.js';
 import { goesBefore, type Sequence, type Work } from './sequence.js';
@@ -13,8 +13,6 @@ import { noTotals } from './totals.js';
 export interface EngineSettings {
   readonly preset: Preset;
   readonly blockSize: number;
-  /** Order in which free blocks lose their content; absent: `lru`. */
-  readonly eviction?: Eviction;
   /** Host memory as a second tier; absent: none. */
   readonly host?: HostSettings | undefined;
   /** Most calls that a gateway is to have in flight there; absent: its window alone bounds them. */
@@ -42,14 +40,14 @@ export class Batch<W extends Work> {
   /** Whether the decoding sequences have their blocks for the step under way. */
   #hasReserved = false;
 
-  constructor({ preset, blockSize, eviction, host }: EngineSettings) {
+  constructor({ preset, blockSize, host }: EngineSettings) {
     this.#preset = preset;
     this.decoders = new Decoders(blockSize);
     if (host !== undefined) this.host = new HostTier(host, preset.kvBytesPerToken, blockSize);
     const evicts =
       host?.writes === 'evicted' ? (prefix: BlockHashes) => this.host?.store(prefix, prefix.length) : undefined;
     this.kv = new KvCache(Math.floor(preset.kvTokens / blockSize), evicts);
-    this.#pages = new Pages(this.kv, blockSize, eviction);
+    this.#pages = new Pages(this.kv, blockSize);
     if (this.host !== undefined) this.loading = new Loading(this.host, this.#pages, this.waiting, blockSize);
   }
 

@@ -82,13 +82,6 @@ export class Engine<W extends Work = Work> {
     this.host?.blocks.reset();
   }
 
-  /** The context is used next in this many steps of its program; Infinity: never. */
-  foresee(context: string, steps: number, now: number): void {
-    this.advance(now);
-    if (steps === Infinity) this.kv.close(context);
-    else this.kv.foresee(context, steps);
-  }
-
   /**
    * Plans a stretch of up to `stepsMax` steps that starts at `now`; returns when it ends, or `undefined` when there is
    * nothing to do.

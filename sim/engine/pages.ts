@@ -1,18 +1,11 @@
 import type { KvCache } from './kv-cache.js';
 import type { Sequence, Work } from './sequence.js';
 
-/**
- * Content that free blocks lose first: `lru` what was given back first, as by vLLM itself; `steps` what its program needs the most steps
- * later, after KVFlow, where the driver foresees.
- */
-export type Eviction = 'lru' | 'steps';
-
 /** The sequences' view of the KV cache, in tokens instead of blocks. */
 export class Pages {
   constructor(
     private readonly kv: KvCache,
     private readonly blockSize: number,
-    private readonly eviction: Eviction = 'lru',
   ) {}
 
   /** Leading tokens found in the cache, or in the host's. At least one is left to compute: it yields the next token. */
@@ -45,7 +38,7 @@ export class Pages {
 
   /** Frees all blocks that a sequence got by `grow`. */
   release({ hold, work }: Sequence): void {
-    this.kv.release(hold, work.blockHashes, hold.cached, this.#sessionOf(work));
+    this.kv.release(hold, work.blockHashes, hold.cached);
   }
 
   /**
@@ -53,12 +46,7 @@ export class Pages {
    */
   releaseDecoded({ hold, work }: Sequence, until: number): void {
     hold.blocks = Math.ceil(until / this.blockSize);
-    this.kv.release(hold, work.blockHashes, this.fullBlocks(work, until), this.#sessionOf(work));
-  }
-
-  /** The prefixes whose blocks the cache keeps. */
-  #sessionOf(work: Work): string | undefined {
-    return this.eviction === 'steps' ? work.context : undefined;
+    this.kv.release(hold, work.blockHashes, this.fullBlocks(work, until));
   }
 
   /** Number of full blocks, which have a hash, among the first `tokens` tokens. */

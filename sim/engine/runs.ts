@@ -7,8 +7,6 @@ import type { BlockHashes } from './blocks.js';
 export class Run {
   /** Sequences that hold all of it. */
   holders = 0;
-  /** Open sessions that have used it. */
-  sessions: Set<string> | undefined;
   children = 0;
   /** Neighbours in the list of free runs: the one given back before it, and after it. */
   older: Run | undefined;
@@ -59,7 +57,6 @@ export class Run {
   splitOff(count: number): Run {
     const upper = new Run(this.parent, this.first, count);
     upper.holders = this.holders;
-    upper.sessions = this.sessions && new Set(this.sessions);
     upper.children = 1;
     upper.isEvicted = this.isEvicted;
     this.parent = upper;

@@ -8,8 +8,6 @@ export interface Work {
   readonly outputTokens: number;
   /** Of prompt and answer; later blocks are never shared. */
   readonly blockHashes: BlockHashes;
-  /** The context that it continues and leaves behind, which counts on an engine that evicts by steps; absent: none. */
-  readonly context?: string | undefined;
   /** Whether its loads from the host fail: a fault. */
   readonly failsLoad?: boolean | undefined;
 }

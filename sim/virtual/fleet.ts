@@ -3,7 +3,7 @@ import type { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { exponential, type Draws } from './faults.js';
 import type { Gateway } from './gateway.js';
-import { contextOf, type Job, type Played } from './job.js';
+import type { Job } from './job.js';
 import type { WorldOptions } from './options.js';
 import { Replica, type EngineResult, type ReplicaPorts } from './replica.js';
 import { wholeFrom } from './source.js';
@@ -77,14 +77,6 @@ export class Fleet {
 
   idle(): void {
     this.#idleReports = 0;
-  }
-
-  /** A call of the program has ended: engines are told in how many steps each of its contexts is used next. */
-  foresee(played: Played): void {
-    const steps = played.run.stepsToUse();
-    for (const thread of new Set(played.run.program.calls.map((call) => call.thread)))
-      for (const { engine } of this.#replicas)
-        engine.foresee(contextOf(played, thread), steps.get(thread) ?? Infinity, this.agenda.nowMs);
   }
 
   results(): EngineResult[] {

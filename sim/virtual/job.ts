@@ -18,9 +18,6 @@ export interface Played {
   leftMs: number;
 }
 
-/** Name of what a thread's calls leave in a cache. */
-export const contextOf = ({ id }: Played, thread: string): string => `${id}/${thread}`;
-
 /** One call from its arrival to its end, as its engine and the world see it, over all its requests. */
 export class Job implements Work {
   /**
@@ -60,12 +57,6 @@ export class Job implements Work {
 
   get promptTokens(): number {
     return this.call.promptTokens;
-  }
-
-  /** None, where no call of its program is to use it. */
-  get context(): string | undefined {
-    const { played, call } = this;
-    return played.run.stepsToUse().has(call.thread) ? contextOf(played, call.thread) : undefined;
   }
 
   begin(): void {

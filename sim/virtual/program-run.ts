@@ -99,24 +99,6 @@ export class ProgramRun {
     this.open -= this.#cancelled - before;
   }
 
-  /**
-   * By thread, how many calls must end one after the other before the next that uses its context: one of that thread,
-   * or one that continues a call of it. Threads without such a call are left out.
-   */
-  stepsToUse(): Map<string, number> {
-    const { calls } = this.program;
-    const uses = new Map<string, number>();
-    const steps: number[] = [];
-    calls.forEach(({ after, thread, prefix }, call) => {
-      if (this.#missing[call] === -1) return;
-      const before = after.reduce((most, earlier) => Math.max(most, (steps[earlier] ?? -1) + 1), 0);
-      steps[call] = before;
-      const source = prefix !== undefined && 'call' in prefix ? calls[prefix.call]?.thread : undefined;
-      for (const used of [thread, source ?? thread]) uses.set(used, Math.min(before, uses.get(used) ?? Infinity));
-    });
-    return uses;
-  }
-
   record(endedMs: number, aloneMs: number): ProgramRecord {
     return {
       program: this.program.id,

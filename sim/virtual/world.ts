@@ -115,7 +115,6 @@ class World {
     this.#observe(job, outcome, sequence?.firstTokenAt ?? NaN, sequence?.cachedTokens ?? 0);
     if (sequence === undefined) run.failed(index, outcome);
     else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next);
-    if (this.options.engine.eviction === 'steps') this.#calls.fleet.foresee(played);
     if (run.open === 0) this.#endProgram(played);
   }
 

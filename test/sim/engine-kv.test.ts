@@ -7,17 +7,12 @@ import { Spans } from '../../sim/virtual/content.js';
 const SIZE = 24;
 const HOLDS = 4;
 const LENGTH_MAX = 12;
-const SESSIONS = ['s', 't'];
 
 /** The obvious cache: one object a block, one list of free blocks, every look-up a search. */
 class BlockCache {
-  readonly blocks: { hash?: number; holders: number; sessions: Set<string> }[] = Array.from({ length: SIZE }, () => ({
-    holders: 0,
-    sessions: new Set(),
-  }));
+  readonly blocks: { hash?: number; holders: number }[] = Array.from({ length: SIZE }, () => ({ holders: 0 }));
   readonly free = [...this.blocks];
   freed = 0;
-  readonly steps = new Map<string, number>();
 
   match = (hashes: readonly number[]): number => this.#cached(hashes).length;
 
@@ -33,33 +28,19 @@ class BlockCache {
   }
 
   take(hold: BlockHold): void {
-    const steps = this.free.map(({ sessions }) => Math.min(...[...sessions].map((each) => this.steps.get(each) ?? 0)));
-    const [block] = this.free.splice(steps.indexOf(Math.max(...steps)), 1) as [Block];
+    const block = this.free.shift() as Block;
     block.holders = 1;
-    block.sessions.clear();
     delete block.hash;
     hold.own.push(block);
   }
 
-  release(hold: BlockHold, hashes: readonly number[], full: number, session?: string): void {
+  release(hold: BlockHold, hashes: readonly number[], full: number): void {
     this.#share(hold, this.#cached(hashes.slice(hold.found.length, full)));
     this.#publish(hold, hashes, full);
-    if (session !== undefined) for (const { sessions } of hold.found) sessions.add(session);
     for (const block of [...hold.own.splice(0), ...hold.found.splice(0).reverse()]) this.#giveBack(block);
   }
 
-  foresee = (session: string, steps: number) => void this.steps.set(session, steps);
-
-  close(session: string): void {
-    this.steps.delete(session);
-    const kept = this.free.filter(({ sessions }) => sessions.size > 0);
-    for (const { sessions } of this.blocks) sessions.delete(session);
-    const freed = kept.filter(({ sessions }) => sessions.size === 0);
-    this.free.push(...freed.map((block) => this.free.splice(this.free.indexOf(block), 1)[0] as Block));
-  }
-
   reset(): void {
-    for (const session of SESSIONS) this.close(session);
     for (const block of this.free) delete block.hash;
   }
 
@@ -133,15 +114,13 @@ const READINGS = [
   { read: numbersOf, tell: spansOf },
 ];
 
-const OPERATIONS = { grow: 6, decode: 2, release: 4, close: 1, foresee: 1, reset: 1 } as const;
+const OPERATIONS = { grow: 6, decode: 2, release: 4, reset: 1 } as const;
 type Operation = keyof typeof OPERATIONS;
 const operations = fc.array(
   fc.record({
     type: fc.constantFrom(...Object.entries(OPERATIONS).flatMap(([type, weight]) => Array<Operation>(weight).fill(type as Operation))), // prettier-ignore
     which: fc.nat(HOLDS - 1),
     by: fc.nat(5),
-    session: fc.constantFrom(...SESSIONS),
-    isIn: fc.nat(2).map((one) => one > 0),
   }),
   { maxLength: 60, size: 'max' },
 );
@@ -151,7 +130,7 @@ const texts = fc.array(fc.array(fc.constantFrom(0, 0, 0, 0, 1, 2), { minLength: 
   maxLength: 4,
 });
 
-it('the cache of runs does what one of single blocks does: no open session’s go first, then those needed the most steps later, then the least recently freed', () => {
+it('the cache of runs does what one of single blocks does: the least recently freed go first', () => {
   fc.assert(
     fc.property(texts, operations, fc.constantFrom(...READINGS), (many, script, { read, tell }) => {
       const [cache, model] = [new KvCache(SIZE), new BlockCache()];
@@ -163,7 +142,7 @@ it('the cache of runs does what one of single blocks does: no open session’s g
         ...(all[next++ % 4] as (typeof all)[number]),
       });
       const places = Array.from({ length: HOLDS }, place);
-      for (const { type, which, by, session, isIn } of script) {
+      for (const { type, which, by } of script) {
         const { hold, blocks, hashes, told } = places[which] as ReturnType<typeof place>;
         if (type === 'grow') {
           const count = Math.min(hashes.length + 1, hold.blocks + by);
@@ -177,12 +156,10 @@ it('the cache of runs does what one of single blocks does: no open session’s g
           model.take(blocks);
         } else if (type === 'release') {
           const full = Math.min(hashes.length, hold.blocks);
-          cache.release(hold, told, full, isIn ? session : undefined);
-          model.release(blocks, hashes, full, isIn ? session : undefined);
+          cache.release(hold, told, full);
+          model.release(blocks, hashes, full);
           places[which] = place();
-        } else if (type === 'close' || type === 'reset') {
-          for (const each of [cache, model]) each[type](session);
-        } else if (type === 'foresee') for (const each of [cache, model]) each.foresee(session, by % 3);
+        } else if (type === 'reset') for (const each of [cache, model]) each.reset();
         expect([cache.free, cache.freed]).toEqual([model.free.length, model.freed]);
         expect(all.map((text) => cache.match(text.told))).toEqual(all.map((text) => model.match(text.hashes)));
       }
