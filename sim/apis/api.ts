@@ -70,12 +70,11 @@ export interface Formatter {
 
 export type History = (responseId: string) => readonly Message[] | undefined;
 
-/** Answers the question "what does this API call a prompt, an answer, an error?". One file an API. */
+/** Answers the question "what does this API call a prompt, and an answer?". One file an API. */
 export interface Api {
   /** @throws ApiError 400 with the field to blame. */
   read(body: JsonObject, history: History): Ask;
   format(reply: Reply): Formatter;
-  error(error: ApiError): object;
 }
 
 export function readTerms(body: JsonObject, maxTokens: number | undefined) {

@@ -2,23 +2,12 @@ import { hashText } from '../text/tokens.js';
 import type { Delta, ToolChoice } from '../text/answer.js';
 import type { Message, Tool, ToolCall } from '../text/conversation.js';
 import { finishOf, promptOf, readTerms, type Api, type Ask, type Choice, type Reply } from './api.js';
-import {
-  ApiError,
-  invalidBody,
-  openaiError,
-  array,
-  integer,
-  isObject,
-  object,
-  string,
-  type JsonObject,
-} from './fields.js';
+import { ApiError, invalidBody, array, integer, isObject, object, string, type JsonObject } from './fields.js';
 import { OpenaiFormatter, usageSoFar } from './openai.js';
 
 export const chat: Api = {
   read: readChat,
   format: (reply) => new ChatFormatter(reply),
-  error: openaiError,
 };
 
 function readChat(body: JsonObject): Ask {

@@ -1,7 +1,7 @@
 import type { Delta } from '../text/answer.js';
 import { encode } from '../text/tokens.js';
 import { finishOf, readTerms, type Api, type Ask, type Choice, type Prompt, type Reply } from './api.js';
-import { invalidBody, openaiError, integer, isObject, type JsonObject } from './fields.js';
+import { invalidBody, integer, isObject, type JsonObject } from './fields.js';
 import { OpenaiFormatter } from './openai.js';
 
 /** OpenAI's default on this API. */
@@ -11,7 +11,6 @@ const MAX_TOKENS_DEFAULT = 16;
 export const completions: Api = {
   read: readCompletion,
   format: (reply) => new CompletionFormatter(reply),
-  error: openaiError,
 };
 
 function readCompletion(body: JsonObject): Ask {

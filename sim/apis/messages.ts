@@ -14,23 +14,12 @@ import {
   type Usage,
 } from './api.js';
 import { readContent } from './chat.js';
-import {
-  anthropicError,
-  ApiError,
-  invalidBody,
-  array,
-  integer,
-  isObject,
-  object,
-  string,
-  type JsonObject,
-} from './fields.js';
+import { ApiError, invalidBody, array, integer, isObject, object, string, type JsonObject } from './fields.js';
 
 /** POST /v1/messages, Anthropic's API. */
 export const messages: Api = {
   read: readMessages,
   format: (reply) => new MessagesFormatter(reply),
-  error: anthropicError,
 };
 
 function readMessages(body: JsonObject): Ask {

@@ -1,13 +1,12 @@
 import type { Delta } from '../text/answer.js';
 import type { ToolCall } from '../text/conversation.js';
 import { optional, sse, type Api, type Choice, type Formatter, type Reply, type Usage } from './api.js';
-import { openaiError, type JsonObject } from './fields.js';
+import type { JsonObject } from './fields.js';
 import { namespaceOf, readResponses } from './responses-input.js';
 
 export const responses: Api = {
   read: readResponses,
   format: (reply) => new ResponsesFormatter(reply),
-  error: openaiError,
 };
 
 export const responseId = (reply: Reply): string => `resp_${reply.id}`;

@@ -1,7 +1,7 @@
 import { optional, readTerms, type Api, type Reply } from '../apis/api.js';
 import { readChatPrompt } from '../apis/chat.js';
 import { readTexts } from '../apis/completions.js';
-import { ApiError, openaiError, string, type JsonObject } from '../apis/fields.js';
+import { ApiError, string, type JsonObject } from '../apis/fields.js';
 import { hashText, mix } from '../text/tokens.js';
 
 /** POST /tokenize: a prompt, or messages and tools. */
@@ -30,7 +30,6 @@ export const embeddings: Api = {
     closing: () => [],
     whole: () => embeddingAnswer(reply),
   }),
-  error: openaiError,
 };
 
 function embeddingAnswer(reply: Reply): JsonObject {
