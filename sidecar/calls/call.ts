@@ -248,6 +248,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** A client that leaves while its call is queued has probably lost patience, so it may ask again. */
   #clientGone(): void {
+    const reader = this.#state === 'streaming' ? this.#attempt?.reader : undefined;
+    // Clients leave at the last event, ahead of the engine's end.
+    if (reader?.complete === true) return this.streamed(reader.facts(), reader.failed);
     const mayReturn = this.#state === 'queued';
     if (mayReturn) this.#mayReturn();
     const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
@@ -304,8 +307,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     };
     this.spec.held.release();
     context.observers.tell('ended', this, report, context.driver.now());
-    // A line without an answer is sent again, or ends with its batch.
-    if (this.spec.identity.final && (isAnswered || this.spec.line === undefined)) endProgram(context, this.#program);
+    // A call that no engine has may come again. A line without an answer does, or ends with its batch.
+    const isOver = isAnswered || (figures.wasRunning && this.spec.line === undefined);
+    if (this.spec.identity.final && isOver) endProgram(context, this.#program);
   }
 
   /** The call left the queue unserved, and its client may ask again. */

@@ -18,7 +18,5 @@ export function withNote(raw: Buffer, list: string | undefined, note: string): J
   const said = last[field];
   const type = list === 'input' ? 'input_text' : 'text';
   const noted = typeof said === 'string' ? `${said}\n\n${note}` : [...listOf(said), { type, text: note }];
-  return typeof said === 'string' || listOf(said).every(isObject)
-    ? { [list]: [...items.slice(0, -1), { ...last, [field]: noted }] }
-    : undefined;
+  return listOf(said).every(isObject) ? { [list]: [...items.slice(0, -1), { ...last, [field]: noted }] } : undefined;
 }

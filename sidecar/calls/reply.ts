@@ -73,6 +73,7 @@ export class Reply {
   /** Ends the reply with an error: an event in an open stream, else a status. @param reader has followed the stream */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
     if (this.#done) return;
+    if (this.#socket.destroyed) return this.#finish(ERRORS.client_gone.status);
     if (this.streaming) return this.end(this.api.errorEvent(error, requestIdOf(this.response.req), reader));
     this.#finish(error.status);
     sendError(this.response, error, this.api, headers);
@@ -93,8 +94,6 @@ export class Reply {
   }
 
   readonly #closed = (): void => {
-    if (this.#done) return;
-    this.#finish(ERRORS.client_gone.status);
-    this.gone();
+    if (!this.#done) this.gone();
   };
 }

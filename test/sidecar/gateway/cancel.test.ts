@@ -3,6 +3,9 @@ import {
   ONE_AT_A_TIME,
   rawChat,
   DONE_EVENT,
+  STOP_EVENT,
+  TEXT_EVENT,
+  USAGE_EVENT,
   JSON_TYPE,
   begun,
   eitherWay,
@@ -10,6 +13,7 @@ import {
   chatBody,
   completion,
   gate,
+  heard,
   until,
   type Answer,
   lone,
@@ -78,6 +82,19 @@ describe('a client that leaves', () => {
     await all.engine.last.abandoned;
     await until(async () => (await inFlight(all)) === 0);
     expect(await cancelled(all)).toBe(1);
+  });
+
+  it('at the last event of its answer, ahead of the end, has all of it', async () => {
+    const all = await lone(begun(undefined, TEXT_EVENT + STOP_EVENT + USAGE_EVENT + DONE_EVENT));
+    const { body, headers } = await all.openChat({ stream: true });
+    body.on('error', () => undefined);
+    await heard(body, (text) => text.includes(DONE_EVENT) && body.destroy()).catch(() => undefined);
+    await until(() => all.calls().length === 1);
+    expect(all.calls()).toMatchObject([{ outcome: 'completed', status: 200, output_tokens: 3 }]);
+    await all.engine.last.abandoned;
+    all.engine.answer = completion();
+    const messages = [...saying('hello').messages, { role: 'assistant', content: 'hi' }, ...saying('more').messages];
+    expect((await all.chat({ messages })).headers['x-maitred-program']).toBe(headers['x-maitred-program']);
   });
 
   it('while its request is passed through frees its engine', async () => {
@@ -207,6 +224,7 @@ describe('a client that hangs up while its call waits, and asks again', () => {
   it.each<[string, Record<string, string>, string]>([
     ['whose program is named', { 'x-maitred-program': 'p' }, 'b'],
     ['whose program nobody knows', {}, 'b'],
+    ['that was to be its program’s last', { 'x-maitred-program': 'p', 'x-maitred-final': 'true' }, 'b'],
     ['that says so in words of another day', { 'x-maitred-program': 'p', 'x-stainless-retry-count': '1' }, 'b, again'],
   ])('(%s) has its old place and its waiting', async (_, headers, again) => {
     const { answer, seen, release } = oneByOne();
