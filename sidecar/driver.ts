@@ -103,8 +103,6 @@ export class Driver {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#timerAt = Infinity;
   }
 
   #look(): ReadonlyMap<CallId, WaitView> {

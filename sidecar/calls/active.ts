@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallId, EngineId, Millis } from '../../src/index.js';
 
 /** An attempt that an engine failed or refused, in its words. */
@@ -19,10 +20,12 @@ export interface Active {
   place: number;
 }
 
+/** Interval of the looks whether none is left. Between two engines, a request that is passed through is not a member. */
+const LOOK_MS = 20;
+
 /** Calls and passed-through requests in progress. A Set would keep ended ones from the collector, see `Driver`. */
 export class ActiveSet {
   readonly #members: Active[] = [];
-  #onEmpty: (() => void) | undefined;
 
   get size(): number {
     return this.#members.length;
@@ -38,7 +41,6 @@ export class ActiveSet {
       this.#members[member.place] = last;
       last.place = member.place;
     }
-    if (this.#members.length === 0) this.#onEmpty?.();
   }
 
   /** A call by its id, or that of its request, which its client may have chosen. */
@@ -48,14 +50,8 @@ export class ActiveSet {
 
   /** Resolves when the set is empty, or after `ms` milliseconds. */
   async emptied(ms: number): Promise<void> {
-    if (this.#members.length === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1));
-      this.#onEmpty = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const until = performance.now() + ms;
+    while (this.#members.length > 0 && performance.now() < until) await sleep(LOOK_MS);
   }
 
   /** Waiting calls go first: the slots of running ones would be given to them. */

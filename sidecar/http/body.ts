@@ -96,13 +96,11 @@ export const readBody = (request: IncomingMessage, response: ServerResponse, lim
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > limits.bodyBytes) settle(tooLarge(limits));
-      else {
-        try {
-          limits.held?.add(chunk.length);
-        } catch (error) {
-          settle(error as GatewayError);
-        }
+      if (bytes > limits.bodyBytes) return settle(tooLarge(limits));
+      try {
+        limits.held?.add(chunk.length);
+      } catch (error) {
+        settle(error as GatewayError);
       }
     };
     const gone = (): void => settle(new GatewayError('client_gone', 'The client left while sending its request.'));

@@ -30,10 +30,8 @@ export function readingsOf(path: string): string[] {
     // A decoded `?` or `#` ends the path for servers that decode before they split.
     readings.push(withoutExtraSlashes(plain.replace(/[?#].*/, '')));
     const decoded = percentDecoded(plain);
-    if (decoded === plain) return readings;
-    // The original must be well encoded; a decoded one may contain a lone percent sign.
-    if (decoded === undefined && i === 0) throw invalidPath();
-    if (decoded === undefined) return readings;
+    // A decoded path may contain a lone percent sign.
+    if (decoded === plain || decoded === undefined) return readings;
     plain = decoded;
   }
   throw invalidPath();

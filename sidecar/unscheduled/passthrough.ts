@@ -93,6 +93,8 @@ async function pass(
   ownPath?: string,
 ): Promise<void> {
   const { request, response } = asked;
+  // Reading the body takes time, so draining may have begun.
+  context.checkNotDraining();
   const { path, search } = splitTarget(request.url ?? '');
   if (body === request && request.headers.expect !== undefined) response.writeContinue();
   // A streamed body is consumed by the first attempt.
@@ -102,6 +104,7 @@ async function pass(
     const result = await new Relay(context, engine, asked).run((ownPath ?? path) + search, body);
     if (!(result instanceof GatewayError)) return;
     failure = result;
+    if (failure.code === 'draining') break;
   }
   throw failure;
 }

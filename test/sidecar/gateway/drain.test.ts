@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest';
 import {
   rawChat,
+  rawRequest,
   DONE_EVENT,
+  JSON_TYPE,
   TEXT_EVENT,
   begun,
   chatBody,
@@ -10,6 +12,7 @@ import {
   completion,
   configOf,
   drainSocket,
+  errorCode,
   fakeEngine,
   gate,
   refusal,
@@ -18,6 +21,7 @@ import {
   lone,
   held,
   it,
+  type Answer,
 } from './world.js';
 
 /** Streams one event, pauses, and ends. */
@@ -118,6 +122,49 @@ describe('a gateway that drains', () => {
     open();
     expect((await passing).text).toBe('spoken');
     await drained;
+  });
+
+  it('lets what is passed through go to another engine, until its time is over', async () => {
+    const { opened, open } = gate();
+    const { opened: over, open: answer } = gate();
+    const first: Answer = async (response) => {
+      await opened;
+      response.destroy();
+    };
+    const second: Answer = async (response) => {
+      await over;
+      response.end('spoken');
+    };
+    const engines = [await fakeEngine(), await fakeEngine()];
+    const seen = () => engines.flatMap((engine) => engine.seen).length;
+    for (const engine of engines) engine.answer = (...asked) => (seen() === 1 ? first : second)(...asked);
+    const { gateway, post } = await world(engines);
+    const passing = post('/v1/audio/speech', '{}');
+    await until(() => seen() === 1);
+    const drained = gateway.drain();
+    open();
+    await until(() => seen() === 2);
+    answer();
+    expect((await passing).text).toBe('spoken');
+    await drained;
+  });
+
+  it('ends what is passed through when its time is over, and what comes after that', async () => {
+    const engines = [await fakeEngine(hang), await fakeEngine(hang)];
+    const seen = () => engines.flatMap((engine) => engine.seen).length;
+    const { gateway, post, dial } = await world(engines, { timeouts: { drainMs: 50 } });
+    const passing = post('/v1/audio/speech', '{}');
+    await until(() => seen() === 1);
+    const socket = dial();
+    const text = drainSocket(socket);
+    const [head = '', body = ''] = rawRequest('POST', '/v1/audio/speech', JSON_TYPE, '{}').split(/(?=\{)/);
+    socket.write(head);
+    const drained = gateway.drain();
+    expect(refusal(await passing)).toEqual([503, 'draining']);
+    socket.write(body);
+    expect(errorCode(await text)).toBe('draining');
+    await drained;
+    expect(seen()).toBe(1);
   });
 
   it('closes at once when it is idle, and twice as well as once', async ({ one: { gateway } }) => {
