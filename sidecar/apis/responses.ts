@@ -79,11 +79,10 @@ function readInput(body: JsonObject): readonly JsonObject[] {
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array', body);
   return input.map((item: unknown, i) => {
     if (!isObject(item)) throw invalid(`input[${i}]`, 'an object');
-    if (!isAbsent(item['role']) && typeof item['role'] !== 'string') throw invalid(`input[${i}].role`, 'a string');
-    if (item['type'] === 'message' || isAbsent(item['type'])) {
-      if (typeof item['role'] !== 'string') throw invalid(`input[${i}].role`, 'a string');
-      checkContent(item['content'], `input[${i}].content`);
-    }
+    const isMessage = item['type'] === 'message' || isAbsent(item['type']);
+    const isNamed = typeof item['role'] === 'string' || (!isMessage && isAbsent(item['role']));
+    if (!isNamed) throw invalid(`input[${i}].role`, 'a string');
+    if (isMessage) checkContent(item['content'], `input[${i}].content`);
     return item;
   });
 }

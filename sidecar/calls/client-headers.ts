@@ -6,8 +6,9 @@ const PREFIX = 'x-maitred-';
 /** Headers of calls. */
 const NAMES = ['program', 'thread', 'parent', 'final', 'workflow', 'budget', 'remaining'];
 /** Headers of answers, which say nothing in a call: a client may send back what it got. */
-const TOLD = 'call engine level placement queue-ms inherited-ms reason forecast budget-left policy'.split(' ');
-const KNOWN = new Set([...NAMES, ...TOLD].map((word) => PREFIX + word));
+const TOLD =
+  'call engine level placement queue-ms expected-ms expected-p90-ms inherited-ms reason forecast budget-left policy';
+const KNOWN = new Set([...NAMES, ...TOLD.split(' ')].map((word) => PREFIX + word));
 const FLAG = /^\s*(?:true|1|yes|false|0|no|)\s*$/i;
 const QUOTE_MAX = 80;
 

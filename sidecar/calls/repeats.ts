@@ -10,6 +10,9 @@ interface Run {
   readonly length: number;
 }
 
+/** Threads of a program whose runs are kept, the latest ones: clients choose their names. */
+const THREADS_MAX = 256;
+
 /** Counts the answers in a row that ask for the same tool calls: an agent that goes round in a circle. */
 export class Repeats implements Observer {
   /** The present run of each thread of each program. */
@@ -18,12 +21,15 @@ export class Repeats implements Observer {
   answered({ identity }: Pick<CallSpec, 'identity'>, { message }: Pick<AnswerFacts, 'message'>): void {
     const { program, thread } = identity;
     if (message === undefined) return;
-    if (!asksForTools(message)) return void this.#runs.get(program)?.delete(thread);
     const threads = this.#runs.get(program) ?? new Map<string, Run>();
+    const before = threads.get(thread);
+    threads.delete(thread);
+    if (!asksForTools(message)) return;
     this.#runs.set(program, threads);
     const asked = hashOf(message.content);
-    const before = threads.get(thread);
     threads.set(thread, { asked, length: before?.asked === asked ? before.length + 1 : 1 });
+    const [oldest = thread] = threads.keys();
+    if (threads.size > THREADS_MAX) threads.delete(oldest);
   }
 
   programGone({ program }: Pick<ProgramGone, 'program'>): void {
