@@ -7,14 +7,32 @@ const one = (workload: 'mixed' | 'react' | 'chat' | 'mcts' | 'team', ratePerSeco
   ({ programs: { workload }, count, ratePerSecond, engines: 1, machine: A100 }) satisfies Scenario;
 /** Each call comes to any of them: the harder case. */
 const THREE: Scenario['cluster'] = { gateways: 3, delayMs: 1, routing: 'call', shares: true };
-const fleet = { programs: { workload: 'fleet' }, count: 400, ratePerSecond: 0.9, engines: 2, machine: A100 } satisfies Scenario; // prettier-ignore
-const recorded: Scenario = { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, engines: 2, machine: A100 }; // prettier-ignore
+const fleet = {
+  programs: { workload: 'fleet' },
+  count: 400,
+  ratePerSecond: 0.9,
+  engines: 2,
+  machine: A100,
+} satisfies Scenario;
+const recorded: Scenario = {
+  programs: { recording: 'mini-swe-agent' },
+  count: 250,
+  ratePerSecond: 0.25,
+  engines: 2,
+  machine: A100,
+};
 
 /** The standing loads. */
 export const STANDING = {
   'mini-swe-agent, 0.25/s': recorded,
   'agentcgroup, 0.05/s': { ...recorded, programs: { recording: 'agentcgroup' }, count: 150, ratePerSecond: 0.05 },
-  'weka, 0.02/s': { ...recorded, programs: { recording: 'weka' }, count: 80, ratePerSecond: 0.02, machine: 'long-context' }, // prettier-ignore
+  'weka, 0.02/s': {
+    ...recorded,
+    programs: { recording: 'weka' },
+    count: 80,
+    ratePerSecond: 0.02,
+    machine: 'long-context',
+  },
   'mixed, 0.8/s': one('mixed', 0.8, 600),
   'mixed, 1.2/s': one('mixed', 1.2, 600),
   'mixed, 1.6/s': one('mixed', 1.6, 600),
@@ -22,7 +40,13 @@ export const STANDING = {
   'react, 4/s': one('react', 4, 1000),
   'chat, 4/s': one('chat', 4, 1000),
   'chat, 6/s': one('chat', 6, 1000),
-  'coding, 0.2/s': { programs: { workload: 'coding' }, count: 200, ratePerSecond: 0.2, engines: 2, machine: 'qwen3-coder-30b-a3b' }, // prettier-ignore
+  'coding, 0.2/s': {
+    programs: { workload: 'coding' },
+    count: 200,
+    ratePerSecond: 0.2,
+    engines: 2,
+    machine: 'qwen3-coder-30b-a3b',
+  },
   'mcts, 0.3/s': one('mcts', 0.3, 300),
   'team, 0.3/s': one('team', 0.3, 600),
   'team, 0.5/s': one('team', 0.5, 600),

@@ -48,7 +48,12 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'order by the rest (without: fcfs-window)',
-    files: ['src/policies/plas.ts', 'src/policies/mlfq-levels.ts', 'src/programs/completion-index.ts', 'src/programs/lessons.ts'], // prettier-ignore
+    files: [
+      'src/policies/plas.ts',
+      'src/policies/mlfq-levels.ts',
+      'src/programs/completion-index.ts',
+      'src/programs/lessons.ts',
+    ],
     without: { policy: 'fcfs-window' },
     loads: ['agents', 'coding', 'mixed', 'react', 'fleet'],
   },
@@ -131,7 +136,9 @@ export async function benchParts(isQuick: boolean): Promise<void> {
   const rows = PARTS.flatMap((part) =>
     part.loads.flatMap((load) => {
       const scenario: Scenario = { ...LOADS[load], conditions: 'production' };
-      return runs.can(scenario) ? [rowOf(part, load, runs.of(scenario, part.without ?? DEFAULT), runs.of(scenario, part.with ?? DEFAULT))] : []; // prettier-ignore
+      return runs.can(scenario)
+        ? [rowOf(part, load, runs.of(scenario, part.without ?? DEFAULT), runs.of(scenario, part.with ?? DEFAULT))]
+        : [];
     }),
   );
   printTable(['part', 'lines', 'load', ...Object.keys(FIGURES), 'lost without', 'lost with'], rows);

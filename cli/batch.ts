@@ -18,7 +18,10 @@ const LIMITS = { linesMax: 1_000_000, lineBytes: 33_554_432 };
 const CALL_PATH = /(\/v1)?\/(chat\/completions|completions|responses|messages|embeddings)\/*$/;
 
 const without = () => names('--without <passes>', 'passes of the plan to leave out', PASSES);
-const limitsOf = (left: readonly string[] = []) => ({ ...LIMITS, passes: PASSES.filter((pass) => !left.includes(pass)) }); // prettier-ignore
+const limitsOf = (left: readonly string[] = []) => ({
+  ...LIMITS,
+  passes: PASSES.filter((pass) => !left.includes(pass)),
+});
 
 /** @throws ConfigError for the faults of a batch's file */
 async function naming<T>(file: string, read: () => Promise<T>): Promise<T> {
@@ -93,7 +96,16 @@ function figuresOf(lines: readonly Outline[], { programs, critical, order, needs
 }
 
 function asText(lines: readonly Outline[], plan: Plan): string {
-  const { programs, dependencies, promptTokens, lineTokens, outputTokens, criticalTokens, merged, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
+  const {
+    programs,
+    dependencies,
+    promptTokens,
+    lineTokens,
+    outputTokens,
+    criticalTokens,
+    merged,
+    sharedTokens: shared,
+  } = figuresOf(lines, plan);
   const lists = lines.some(({ callsMax }) => callsMax > 1) ? '; "each" with all that its max allows' : '';
   const inserts = dependencies > 0 ? '; without the answers that lines insert' : '';
   const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, lineTokens))} %)`;

@@ -72,7 +72,9 @@ const NAMED: Workload = {
   draw: (dice, id) => {
     const program = WORKLOADS.react.draw(dice, id);
     const prefix = program.calls[0]?.prefix;
-    return prefix !== undefined && 'name' in prefix ? { ...program, workload: prefix.name.replace('react/', '') } : program; // prettier-ignore
+    return prefix !== undefined && 'name' in prefix
+      ? { ...program, workload: prefix.name.replace('react/', '') }
+      : program;
   },
 };
 

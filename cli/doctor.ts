@@ -42,22 +42,31 @@ export function addDoctorCommand(program: Command): void {
     const { url } = flags;
     const token = own?.admin.token;
     if (url !== undefined) {
-      const client = flags.token === undefined && token ? new AdminClient(url, token) : adminClient(doctor, { ...flags, url }); // prettier-ignore
+      const client =
+        flags.token === undefined && token ? new AdminClient(url, token) : adminClient(doctor, { ...flags, url });
       findings.push(...(await gatewayFindings(client, findings, flags.engine === undefined ? own : undefined)));
     }
-    const [faults, warnings] = ['broken', 'warning'].map((level) => findings.filter((each) => each.level === level).length); // prettier-ignore
+    const [faults, warnings] = ['broken', 'warning'].map(
+      (level) => findings.filter((each) => each.level === level).length,
+    );
     process.stdout.write(
       flags.json ? `${JSON.stringify({ version: 1, broken: faults, warnings, findings })}\n` : plain(textOf(findings)),
     );
     // Where a gateway runs already, another could not.
-    const isStartable = faults === 0 && flags.url === undefined && !findings.some(({ subject }) => subject === 'listen' || subject === 'admin'); // prettier-ignore
+    const isStartable =
+      faults === 0 &&
+      flags.url === undefined &&
+      !findings.some(({ subject }) => subject === 'listen' || subject === 'admin');
     const next = ['serve', '--config', flags.config, ...(flags.engine ?? []).flatMap((url) => ['--engine', url])];
     if (isStartable && !flags.json && flags.config !== undefined)
       process.stdout.write(plain(`\nNext: ${OWN_NAME} ${next.join(' ')}\n`));
     // The report has said why.
     if (faults !== 0) throw new Error('');
   });
-  doctor.addHelpText('after', '\nExit code: 1 when something is broken, 0 when nothing is, also with warnings,\n2 for a wrong command line.'); // prettier-ignore
+  doctor.addHelpText(
+    'after',
+    '\nExit code: 1 when something is broken, 0 when nothing is, also with warnings,\n2 for a wrong command line.',
+  );
   addExamples(doctor, {
     'doctor --config maitred.yaml': 'a file, and the engines in it',
     'doctor --engine http://gpu-1:8000': 'an engine alone',
@@ -95,7 +104,12 @@ async function addOwn(findings: Finding[], flags: DoctorFlags) {
 }
 
 /** Findings of settings, but for those at fault, and of their ports, servers and engines. @param file the configuration file, if there is one */
-async function settingFindings(config: Config, { url, calls }: DoctorFlags, file: string | undefined, faults: readonly ConfigProblem[] = []) {
+async function settingFindings(
+  config: Config,
+  { url, calls }: DoctorFlags,
+  file: string | undefined,
+  faults: readonly ConfigProblem[] = [],
+) {
   const isRight = (...sections: string[]) => !faults.some(({ path }) => sections.some((each) => path.startsWith(each)));
   return [
     ...(isRight('listen', 'admin', 'auth') ? accessFindings(config, file) : []),
@@ -103,11 +117,13 @@ async function settingFindings(config: Config, { url, calls }: DoctorFlags, file
     ...folderFindings(config),
     ...(await reachFindings(config)),
     // Without a file, only the engines may be meant.
-    ...(url === undefined && isRight('listen') ? await listenFindings(config, file === undefined ? warning : broken) : []),
+    ...(url === undefined && isRight('listen')
+      ? await listenFindings(config, file === undefined ? warning : broken)
+      : []),
     // The engines of a gateway that is asked are its own; those of a wrong file may stand under a wrong key.
     ...(hasNoEngine(config) && (url !== undefined || faults.length > 0) ? [] : await engineFindings(config, calls)),
   ];
-} // prettier-ignore
+}
 
 const LEVELS = ['broken', 'warning', 'note', 'ok'] as const;
 const isNoun = (level: string) => level === 'warning' || level === 'note';
@@ -124,7 +140,9 @@ function textOf(findings: readonly Finding[]): string {
     // Several in a row with one remedy have it below the last.
     const next = rows[at + 1];
     const isShown = advice !== undefined && !(advice === next?.advice && level === next.level);
-    const [told, remedy] = [`${subject}: ${found}`, isShown ? `-> ${advice}` : ''].map((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS)) as [string[], string[]]; // prettier-ignore
+    const [told, remedy] = [`${subject}: ${found}`, isShown ? `-> ${advice}` : ''].map((text) =>
+      wrapped(text, COLUMNS - LEVEL_COLUMNS),
+    ) as [string[], string[]];
     return level.padEnd(LEVEL_COLUMNS) + [...told, ...excerpt, ...remedy].join(`\n${indent}`);
   });
   return `${sum.join(', ')}\n\n${lines.join('\n')}\n`;

@@ -39,5 +39,7 @@ export function readYaml<T extends z.ZodType>(
   const told = new Set(problems.map(({ path }) => pathText(path)));
   const all = [...problems, ...more(values).filter(({ path }) => !told.has(pathText(path)))];
   if (data !== undefined && all.length === 0) return data;
-  throw new ConfigError(all.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) ?? file }))); // prettier-ignore
+  throw new ConfigError(
+    all.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) ?? file })),
+  );
 }

@@ -17,12 +17,16 @@ export function guard(program: Command): void {
     const { args, options, registeredArguments: wanted } = acting;
     const [[word], known] = [args, acting.commands.map((each) => each.name())];
     if (known.length > 0 && word !== undefined)
-      acting.error(`unknown command '${word}'${didYouMean(word, known) || `; ${acting.name()} has ${known.join(', ')}, and options`}`); // prettier-ignore
+      acting.error(
+        `unknown command '${word}'${didYouMean(word, known) || `; ${acting.name()} has ${known.join(', ')}, and options`}`,
+      );
     const more = wanted.at(-1)?.variadic ? undefined : args[wanted.length];
     if (more !== undefined) {
       const likely = /^https?:/i.test(more) ? /^--(engine|url)$/ : /^--config$/;
       const { long } = (wanted.length === 0 && options.find(({ long }) => likely.test(long ?? ''))) || {};
-      acting.error(`'${more}' is one argument too many${long ? `; did you mean ${OWN_NAME} ${acting.name()} ${long} ${more}?` : `: --help tells what ${acting.name()} takes`}`); // prettier-ignore
+      acting.error(
+        `'${more}' is one argument too many${long ? `; did you mean ${OWN_NAME} ${acting.name()} ${long} ${more}?` : `: --help tells what ${acting.name()} takes`}`,
+      );
     }
     const missing = options.find((option) => required.includes(option) && !isGiven(acting, option));
     if (missing !== undefined) acting.error(`required option '${missing.flags}' not specified`);
@@ -31,7 +35,9 @@ export function guard(program: Command): void {
     command.hook('preSubcommand', (_, sub) => {
       const misplaced = command.options.find((option) => isGiven(command, option));
       if (misplaced !== undefined)
-        command.error(`${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`); // prettier-ignore
+        command.error(
+          `${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`,
+        );
     });
 }
 

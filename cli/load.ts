@@ -19,7 +19,9 @@ import { complain } from './complain.js';
 import { Faults } from './trace-file.js';
 
 export function addLoadCommand(program: Command): void {
-  const load = addLoadOptions(program.command('load').description('send agent programs to an engine or gateway, and measure them')); // prettier-ignore
+  const load = addLoadOptions(
+    program.command('load').description('send agent programs to an engine or gateway, and measure them'),
+  );
   load.action((flags: LoadFlags) => run(load, flags));
   addCompareCommand(load);
 }
@@ -43,7 +45,10 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
     return reporter.report(played);
   };
   const early = new Interrupted('stopped before the first program was sent');
-  const documents = await stoppable((signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)), early); // prettier-ignore
+  const documents = await stoppable(
+    (signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)),
+    early,
+  );
   const stopped = documents.find(({ complete }) => !complete);
   if (stopped !== undefined)
     throw new Interrupted(`stopped with ${counted(stopped.programs_unfinished, 'program')} under way`);

@@ -61,5 +61,7 @@ export function eachOnce<T>(items: readonly T[]): readonly T[] {
 export function secretIn(command: Command, option: string, variable: string): string {
   const secret = process.env[variable]?.trim() ?? '';
   // Without its word: a secret given by mistake must not appear in a log.
-  return secret === '' ? command.error(`${option} takes the name of an environment variable, not the secret, and none of that name is set`) : secret; // prettier-ignore
+  return secret === ''
+    ? command.error(`${option} takes the name of an environment variable, not the secret, and none of that name is set`)
+    : secret;
 }

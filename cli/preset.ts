@@ -32,13 +32,16 @@ export function choosePreset(name: string): ChosenPreset {
   const known = PRESET_NAMES.find((each) => each === name);
   if (known !== undefined) return { name, preset: PRESETS[known] };
   if (existsSync(name)) return { name, preset: readPreset(name) };
-  throw new InvalidArgumentError(`It must be one of ${PRESET_NAMES.join(', ')}, or a file${didYouMean(name, PRESET_NAMES)}`); // prettier-ignore
+  throw new InvalidArgumentError(
+    `It must be one of ${PRESET_NAMES.join(', ')}, or a file${didYouMean(name, PRESET_NAMES)}`,
+  );
 }
 
 function readPreset(file: string): Preset {
   // Each of its keys would be told else.
   if (!('preset' in readConfigFile(file).values)) throw fileFault(file, 'is no preset that sim calibrate wrote');
   const { preset, fit } = readYaml(file, presetFileSchema);
-  if (fit?.isGood === false) complain(`${file}: its fit is not good enough to compare policies: measure again on an idle server`); // prettier-ignore
+  if (fit?.isGood === false)
+    complain(`${file}: its fit is not good enough to compare policies: measure again on an idle server`);
   return preset;
 }

@@ -82,10 +82,14 @@ async function createProgram(name: string): Promise<Command> {
     .exitOverride()
     // A flag is off, and a list empty, unless it is given.
     .configureHelp({
-      subcommandTerm: (each) => [each.name(), ...each.registeredArguments.filter(({ required }) => required).map((word) => `<${word.name()}>`)].join(' '), // prettier-ignore
+      subcommandTerm: (each) =>
+        [
+          each.name(),
+          ...each.registeredArguments.filter(({ required }) => required).map((word) => `<${word.name()}>`),
+        ].join(' '),
       optionDescription: (option) =>
         new Help().optionDescription(option).replace(/ \((?:default: (?:false|\[\])|preset: "-")\)/, ''),
-    }) // prettier-ignore
+    })
     .configureOutput({ outputError: (text, write) => write(oneLine(withoutSecrets(text.replace(/^error: /, '')))) });
   const isNamed = NAMES.includes(name);
   for (const [heading, commands] of Object.entries(GROUPS)) {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Calibration, calibratePreset } from '../loadtest/index.js';
-import { isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js'; // prettier-ignore
+import { isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js';
 import { percent } from '../text/index.js';
 import { secretIn, wholeFrom } from './options.js';
 import { presetOption, type ChosenPreset } from './preset.js';

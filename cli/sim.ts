@@ -28,17 +28,23 @@ async function simulate(command: Command, flags: GivenFlags, signal: AbortSignal
   const faults = new Faults();
   const asked = await readPlan(command, flags, faults, signal);
   const run = (trial: Plan) => (signal.aborted ? Promise.resolve([]) : runsOf(trial, flags.jobs, signal));
-  const { plan, runs } = asked.searched === undefined ? { plan: asked, runs: await run(asked) } : await search(asked, asked.searched, flags.programs !== undefined, run); // prettier-ignore
+  const { plan, runs } =
+    asked.searched === undefined
+      ? { plan: asked, runs: await run(asked) }
+      : await search(asked, asked.searched, flags.programs !== undefined, run);
   const advice = signal.aborted ? [] : adviceOf(plan, runs);
   const recommendation = isInVain(runs) ? undefined : recommend(plan, runs, signal.aborted);
-  const fragment = recommendation !== undefined && recommendation.choice > 0 ? fragmentOf(recommendation.values, flags.config) : []; // prettier-ignore
+  const fragment =
+    recommendation !== undefined && recommendation.choice > 0 ? fragmentOf(recommendation.values, flags.config) : [];
   const document = documentOf(plan, runs, advice, recommendation, signal.aborted);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0)
     process.stdout.write(plain(tablesOf(plan, runs, document, tableWidth(process.stdout), fragment)));
   if (!document.complete) {
     const ended = document.runs.filter(({ complete }) => complete).length;
-    throw new Interrupted(`stopped when ${ended}${plan.searched === undefined ? ` of ${combinationsOf(plan).length}` : ''} runs had ended`); // prettier-ignore
+    throw new Interrupted(
+      `stopped when ${ended}${plan.searched === undefined ? ` of ${combinationsOf(plan).length}` : ''} runs had ended`,
+    );
   }
   // The report has told it.
   if (isInVain(runs)) throw new Error('');

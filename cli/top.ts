@@ -19,7 +19,12 @@ interface TopFlags extends AdminFlags {
 
 const TIMEOUT_MS = 5000;
 const bothWays = (names: readonly string[]) => names.flatMap((name) => [name, `-${name}`]);
-const SORT = choice('--sort <column>', 'order of programs; with a minus sign, largest first', bothWays(SORT_TITLES), ...bothWays(SORT_KEYS)); // prettier-ignore
+const SORT = choice(
+  '--sort <column>',
+  'order of programs; with a minus sign, largest first',
+  bothWays(SORT_TITLES),
+  ...bothWays(SORT_KEYS),
+);
 
 export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs of a running gateway, live');

@@ -25,7 +25,9 @@ export function addWhyCommand(program: Command): void {
       const facts = status === undefined ? [] : factsOf(status).map((fact) => fact.text);
       const told = program === undefined ? undefined : await explained(client, program, query);
       const text = [facts.join('\n'), told?.text ?? ''].filter(Boolean).join('\n\n');
-      const [answer = '', ...details] = plain(text).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
+      const [answer = '', ...details] = plain(text)
+        .split('\n')
+        .map((each) => wrapped(each, COLUMNS).join('\n'));
       const isBold = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
       const lines = [isBold ? `\u001B[1m${answer}\u001B[0m` : answer, ...details];
       process.stdout.write(json ? `${JSON.stringify(told ?? status)}\n` : `${lines.join('\n')}\n`);

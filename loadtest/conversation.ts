@@ -109,14 +109,19 @@ export class Conversations {
   }
 
   #noResults(last: Turn | undefined, calls: readonly ToolCall[]): Turn | undefined {
-    return calls.reduce<Turn | undefined>((at, { id }) => this.#add(at, { role: 'tool', text: NO_RESULT, toolId: id }), last); // prettier-ignore
+    return calls.reduce<Turn | undefined>(
+      (at, { id }) => this.#add(at, { role: 'tool', text: NO_RESULT, toolId: id }),
+      last,
+    );
   }
 
   #toolCalls(index: number): readonly ToolCall[] {
     if (!this.style.recordedAnswers) return this.#said[index]?.answer?.toolCalls ?? [];
     const { tools = [], answer } = callAt(this.program, index);
     if (answer === undefined) return this.#said[index]?.answer?.toolCalls ?? [];
-    return tools.flatMap(({ id, name, arguments: json = '{}' }) => (id === undefined ? [] : [{ id, name, arguments: json }])); // prettier-ignore
+    return tools.flatMap(({ id, name, arguments: json = '{}' }) =>
+      id === undefined ? [] : [{ id, name, arguments: json }],
+    );
   }
 
   #withAnswer(index: number): Turn | undefined {

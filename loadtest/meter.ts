@@ -49,4 +49,8 @@ export class Meter {
 }
 
 /** 0 without values. */
-const spreadOf = (sample: Sample) => ({ mean: sample.mean || 0, p99: sample.percentile(0.99) || 0, max: sample.max || 0 }); // prettier-ignore
+const spreadOf = (sample: Sample) => ({
+  mean: sample.mean || 0,
+  p99: sample.percentile(0.99) || 0,
+  max: sample.max || 0,
+});

@@ -129,7 +129,9 @@ export async function readModels(target: Target, wanted: string | undefined, tim
     throw new LoadError(`${target.url}/v1/models answers no JSON object: ${short(text)}`);
   const model = wanted ?? list.map((entry) => textOf(entry['id'])).find((id) => id !== '');
   if (model === undefined)
-    throw new LoadError(`${target.url}/v1/models lists no model (status ${status}): check the URL, or name one by --model`); // prettier-ignore
+    throw new LoadError(
+      `${target.url}/v1/models lists no model (status ${status}): check the URL, or name one by --model`,
+    );
   const entry = objectOf(list.find((each) => each['id'] === model));
   const length = countOf(entry['max_model_len']) || countOf(objectOf(entry['meta'])['n_ctx_train']);
   const policy = textOf(headers['x-maitred-policy']) || undefined;
@@ -146,8 +148,11 @@ async function serverOf(target: Target, owner: string, timeoutMs: number, signal
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 async function enginesOf(target: Target, policy: string | undefined, signal: AbortSignal): Promise<string[]> {
-  const asked = policy === undefined ? undefined : await target.json('GET', '/engines', undefined, signal).catch(() => undefined); // prettier-ignore
-  const told = listOf(objectIn(asked?.text ?? '')?.['engines']).map((engine) => textOf(objectOf(engine)['url'])).filter((url) => URL.canParse(url)); // prettier-ignore
+  const asked =
+    policy === undefined ? undefined : await target.json('GET', '/engines', undefined, signal).catch(() => undefined);
+  const told = listOf(objectIn(asked?.text ?? '')?.['engines'])
+    .map((engine) => textOf(objectOf(engine)['url']))
+    .filter((url) => URL.canParse(url));
   return (told.length > 0 ? told : [target.url]).map((text) => {
     const url = new URL(text);
     // An engine on its gateway's own machine.

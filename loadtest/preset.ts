@@ -57,7 +57,11 @@ export async function calibratePreset(options: CalibrationOptions): Promise<Cali
     const kvTokens = (await kvTokensOf(target, signal)) ?? base.kvTokens;
     const meter = new Meter(target, model, signal);
     await meter.start();
-    return await measureAndFit(meter, { ...base, model, kvTokens, maxModelLen: Math.min(maxModelLen ?? base.maxModelLen, kvTokens) }, options); // prettier-ignore
+    return await measureAndFit(
+      meter,
+      { ...base, model, kvTokens, maxModelLen: Math.min(maxModelLen ?? base.maxModelLen, kvTokens) },
+      options,
+    );
   } finally {
     end.abort();
     await target.close();
@@ -132,7 +136,15 @@ class Meter {
     const { target, model, signal } = this;
     this.requests += 1;
     const items = [target.api.item({ role: 'user', text: nonsense(words), isPlain: true })];
-    const body = target.api.body({ model, items, tools: [], outputTokens, isExact: this.#isExact, stream: true, fields: {} }); // prettier-ignore
+    const body = target.api.body({
+      model,
+      items,
+      tools: [],
+      outputTokens,
+      isExact: this.#isExact,
+      stream: true,
+      fields: {},
+    });
     const sentAt = performance.now();
     const outcome = await target.ask(body, {}, signal);
     if (this.#isExact && isBadRequest(outcome)) {

@@ -130,7 +130,11 @@ class ProgramPlay {
     const queueMs = queueMsOf(gateway.queueMs, endedMs - sentMs);
     const outputTokens = Number.isNaN(answer.outputTokens) ? answer.parts : answer.outputTokens;
     const wanted = prompt.promptTokens;
-    const promptTokens = Number.isNaN(answer.promptTokens) ? (Number.isNaN(wanted) ? callAt(this.program, index).promptTokens : wanted) : answer.promptTokens; // prettier-ignore
+    const promptTokens = Number.isNaN(answer.promptTokens)
+      ? Number.isNaN(wanted)
+        ? callAt(this.program, index).promptTokens
+        : wanted
+      : answer.promptTokens;
     return {
       program: this.program.id,
       workload: this.program.workload ?? '',

@@ -60,7 +60,21 @@ export class Run {
       const salt = `${at}-${runId.slice(0, 8)}`;
       const style = { api: target.api, words, template, salt, recordedAnswers, offersTools };
       const { model, ignoresEos: isExact, alone } = facts;
-      return new Player({ index: at, run: index, target, model, isExact, style, alone, options, runId, observer, meter, now, fault: (error) => this.#fault(error) }); // prettier-ignore
+      return new Player({
+        index: at,
+        run: index,
+        target,
+        model,
+        isExact,
+        style,
+        alone,
+        options,
+        runId,
+        observer,
+        meter,
+        now,
+        fault: (error) => this.#fault(error),
+      });
     });
   }
 

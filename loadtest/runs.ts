@@ -24,7 +24,10 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const seen = await Promise.all(opened.slice(-urls.length).map((target) => lookAt(target, options, signal)));
     const [one, other] = seen.map(({ engines }) => engines);
     const shared = one?.find((engine) => other?.includes(engine) === true);
-    if (shared !== undefined) throw new LoadError(`both targets use ${shared} and would compete for it: run them one after the other, and compare by maitred load compare`); // prettier-ignore
+    if (shared !== undefined)
+      throw new LoadError(
+        `both targets use ${shared} and would compete for it: run them one after the other, and compare by maitred load compare`,
+      );
     const looks: Readiness[] = [];
     for (const each of seen) looks.push(await preflight(each, options, signal));
     const alone = typeof baseline === 'object' ? baseline : baselineOf(looks.map(({ facts }) => facts.alone));
@@ -36,7 +39,16 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
       if (warning !== undefined) options.onWarning?.(warning);
     }
     const began = performance.now();
-    const around = { options, observer, targets, ready, watches, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
+    const around = {
+      options,
+      observer,
+      targets,
+      ready,
+      watches,
+      fitting,
+      meter: new Meter(),
+      now: () => performance.now() - began,
+    };
     return await new Runs(around).play(signal);
   } finally {
     await Promise.all(opened.map((target) => target.close()));

@@ -150,7 +150,9 @@ export async function privateLookup({ origin, hostname }: URL): Promise<LookupFu
   const foreign = found.find(({ address }) => !isPrivate(address))?.address;
   const named = foreign === undefined || foreign === host ? '' : ` (${foreign})`;
   if (foreign !== undefined || found.length === 0)
-    throw new LoadError(`${origin} is not on this machine or a private network${named}; add --i-own-this-target if it is yours`); // prettier-ignore
+    throw new LoadError(
+      `${origin} is not on this machine or a private network${named}; add --i-own-this-target if it is yours`,
+    );
   return (_, options, callback) => {
     if (options.all === true) callback(null, found);
     else callback(null, found[0]?.address ?? '', found[0]?.family);

@@ -84,7 +84,11 @@ export function itemsOf(answer: unknown, { $ref, path, max }: Each): readonly un
 /** Undefined: JSON that is no array. Models like to fence JSON as code. */
 function itemsIn(text: string): unknown {
   const bare = text.trim().replace(/^```\w*\n([^]*?)\n?```$/, '$1');
-  if (!/^[[{]/.test(bare)) return bare.split('\n').map((line) => line.trim()).filter((line) => line !== ''); // prettier-ignore
+  if (!/^[[{]/.test(bare))
+    return bare
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
   try {
     return JSON.parse(bare) as unknown;
   } catch {
@@ -117,7 +121,9 @@ export function textOf(answer: unknown): string {
   const { choices, content, output } = answer as Texts;
   const first = choices?.[0]?.message?.content ?? choices?.[0]?.text ?? content?.[0]?.text;
   if (typeof first === 'string') return first;
-  const parts = Array.isArray(output) ? (output as NonNullable<Texts['output']>).flatMap((item) => item?.content ?? []) : []; // prettier-ignore
+  const parts = Array.isArray(output)
+    ? (output as NonNullable<Texts['output']>).flatMap((item) => item?.content ?? [])
+    : [];
   const texts = parts.map((part) => part?.text).filter((text) => typeof text === 'string');
   return texts.length > 0 ? texts.join('') : JSON.stringify(answer);
 }

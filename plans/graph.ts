@@ -41,9 +41,17 @@ export function* graphOf(lines: readonly Outline[], faults: readonly Problem[]):
   yield* paced(lines.entries(), ([index, { customId, line, needs }]) => {
     const first = lines[byId.get(customId) ?? -1];
     if (first === undefined) byId.set(customId, index);
-    else report('duplicate_custom_id', `The custom_id "${customId}" is that of line ${first.line}; ids must differ.`, line, 'custom_id'); // prettier-ignore
+    else
+      report(
+        'duplicate_custom_id',
+        `The custom_id "${customId}" is that of line ${first.line}; ids must differ.`,
+        line,
+        'custom_id',
+      );
     if ((edges += needs.length) > EDGES_MAX)
-      throw new FaultyBatch([problem('too_many_needs', `The lines need more than ${EDGES_MAX} answers in all.`, line, 'after')]); // prettier-ignore
+      throw new FaultyBatch([
+        problem('too_many_needs', `The lines need more than ${EDGES_MAX} answers in all.`, line, 'after'),
+      ]);
   });
   const needs: (readonly number[])[] = [];
   const dependents: (readonly number[])[] = lines.map(() => NONE);
@@ -53,7 +61,12 @@ export function* graphOf(lines: readonly Outline[], faults: readonly Problem[]):
       const need = byId.get(name);
       if (need !== undefined) own.push(need);
       if (need === undefined)
-        report('unknown_custom_id', `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`, line, 'after'); // prettier-ignore
+        report(
+          'unknown_custom_id',
+          `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`,
+          line,
+          'after',
+        );
       else if (dependents[need] === NONE) dependents[need] = [index];
       else (dependents[need] as number[]).push(index);
     }

@@ -39,7 +39,8 @@ function written(values: unknown, { after, needs }: BatchLine): string {
  */
 export function requestOf(line: BatchLine): string | undefined {
   const { url, body, each, condition } = line;
-  const isSteady = (body['temperature'] === 0 || typeof body['seed'] === 'number') && (body['tools'] ?? undefined) === undefined; // prettier-ignore
+  const isSteady =
+    (body['temperature'] === 0 || typeof body['seed'] === 'number') && (body['tools'] ?? undefined) === undefined;
   if (each !== undefined || condition !== undefined || !(isSteady || url.endsWith('/embeddings'))) return undefined;
   return written([url, body], line);
 }

@@ -65,14 +65,21 @@ const NAMES = {
 /** The cost of the last policy, where it is more than a tenth. @param p99s of first tokens, by policy */
 function priceOf(p99s) {
   const [before, after] = [p99s[0], p99s.at(-1)];
-  return after > 1.1 * before ? [`The price: one first token in a hundred waits ${figure(after)} s or more, instead of ${figure(before)} s.`] : []; // prettier-ignore
+  return after > 1.1 * before
+    ? [`The price: one first token in a hundred waits ${figure(after)} s or more, instead of ${figure(before)} s.`]
+    : [];
 }
 
 const figure = (value) => (value < 10 ? value.toPrecision(2) : Math.round(value));
 
 function table(rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  return rows.map((row) => row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ').trimEnd()); // prettier-ignore
+  return rows.map((row) =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at])))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 // The table is of policies alone.

@@ -125,7 +125,12 @@ export class Context {
       tenantsMax: () => this.config.limits.tenantSeriesMax,
       completions,
     });
-    this.totals = new Totals({ completions, now, reading: () => readState(this), troubleOf: (id) => this.fleet.get(id)?.trouble?.reason }); // prettier-ignore
+    this.totals = new Totals({
+      completions,
+      now,
+      reading: () => readState(this),
+      troubleOf: (id) => this.fleet.get(id)?.trouble?.reason,
+    });
     this.watchers = new Watchers(watchPorts(() => this));
     // Logged once each; `maitred_invariant_violations_total` counts all of them.
     const violated = new Set<string>();

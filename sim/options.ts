@@ -19,8 +19,16 @@ const optionsSchema = z.strictObject({
   speed: z.number().min(0.001).max(1e6).default(1).describe('Times as fast as the machine of the preset.'),
   slots: z.int().min(1).max(100_000).optional().describe('Sequences a step may hold; absent: the preset’s.'),
   kvTokens: z.int().min(16).max(1e8).optional().describe('Tokens the KV cache holds; absent: the preset’s.'),
-  hostTokens: z.int().min(0).max(1e10).optional().describe('Tokens that host memory keeps of what leaves the KV cache; absent or 0: none.'), // prettier-ignore
-  hostWrites: z.enum(HOST_WRITES).default('computed').describe('Copy a prompt when it is computed, as vLLM does, or what the KV cache evicts.'), // prettier-ignore
+  hostTokens: z
+    .int()
+    .min(0)
+    .max(1e10)
+    .optional()
+    .describe('Tokens that host memory keeps of what leaves the KV cache; absent or 0: none.'),
+  hostWrites: z
+    .enum(HOST_WRITES)
+    .default('computed')
+    .describe('Copy a prompt when it is computed, as vLLM does, or what the KV cache evicts.'),
   batchTokens: z.int().min(1).max(1e6).optional().describe('Tokens a step may compute; absent: the preset’s.'),
   maxModelLen: z.int().min(2).max(1e8).optional().describe('Longest prompt and answer together; at most kvTokens.'),
   blockSize: z.int().min(1).max(1024).default(16).describe('Tokens of a KV block.'),
@@ -46,7 +54,17 @@ const optionsSchema = z.strictObject({
     .describe('Gives answers to conversations.'),
 });
 
-type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'hostTokens' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'seed'; // prettier-ignore
+type NumberOption =
+  | 'port'
+  | 'speed'
+  | 'slots'
+  | 'kvTokens'
+  | 'hostTokens'
+  | 'batchTokens'
+  | 'maxModelLen'
+  | 'blockSize'
+  | 'maxQueued'
+  | 'seed';
 
 export function rangeOf(name: NumberOption) {
   const { innerType } = optionsSchema.shape[name].def;

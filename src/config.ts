@@ -162,7 +162,10 @@ const sections = Object.entries<Readonly<Record<string, Setting<unknown>>>>(SETT
 
 /** The shipped settings. To change one: `{ ...defaults, policy: { ...defaults.policy, name: 'fcfs-window' } }`. */
 export const defaults = Object.fromEntries(
-  sections.map(([name, settings]) => [name, Object.fromEntries(Object.entries(settings).map(([key, { by }]) => [key, by]))]), // prettier-ignore
+  sections.map(([name, settings]) => [
+    name,
+    Object.fromEntries(Object.entries(settings).map(([key, { by }]) => [key, by])),
+  ]),
 ) as { readonly [Name in keyof typeof SETTINGS]: Defaults<(typeof SETTINGS)[Name]> };
 
 /**

@@ -9,7 +9,15 @@ import { type Accounting, clampUsage, goneNotice } from './programs/accounting.j
 import { Call } from './programs/call.js';
 import { Ghosts } from './programs/ghosts.js';
 import type { Program } from './programs/process-table.js';
-import type { CallArrived, CallCancelled, CallFailed, CallFinished, CallProgressed, Command, Refusal } from './protocol/events.js'; // prettier-ignore
+import type {
+  CallArrived,
+  CallCancelled,
+  CallFailed,
+  CallFinished,
+  CallProgressed,
+  Command,
+  Refusal,
+} from './protocol/events.js';
 import type { CallId, Millis, ProgramId } from './protocol/units.js';
 
 /** The step in progress: its time, and its commands so far. */

@@ -4,7 +4,8 @@ export function number(value: number | null): string {
   return value.toLocaleString('en-US', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 });
 }
 
-export const integer = (value: number | null): string => (value === null ? '-' : Math.round(value).toLocaleString('en-US')); // prettier-ignore
+export const integer = (value: number | null): string =>
+  value === null ? '-' : Math.round(value).toLocaleString('en-US');
 
 /** `1 program`, `1,200 programs`. */
 export const counted = (count: number, noun: string): string =>

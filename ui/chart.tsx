@@ -37,7 +37,11 @@ export function Chart(props: ChartProps) {
     const draw = () => {
       plot.current?.destroy();
       if (box.current !== null)
-        plot.current = makePlot(box.current, () => latest.current, (at) => (pointed.value = at)); // prettier-ignore
+        plot.current = makePlot(
+          box.current,
+          () => latest.current,
+          (at) => (pointed.value = at),
+        );
     };
     const sizes = new ResizeObserver(([entry]) => {
       if (entry !== undefined) plot.current?.setSize({ width: entry.contentRect.width, height: HEIGHT });

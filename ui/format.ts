@@ -13,6 +13,11 @@ export const ratio = (part: number, all: number): number | null => (all > 0 ? pa
 
 /** With the day, and without seconds. */
 export const dated = (unixSeconds: number): string =>
-  new Date(unixSeconds * 1000).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }); // prettier-ignore
+  new Date(unixSeconds * 1000).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
 
 export const clock = (unixSeconds: number): string => new Date(unixSeconds * 1000).toLocaleTimeString('en-GB');

@@ -26,18 +26,49 @@ const MODEL: Column<Pick<Program, 'model'>> = {
   isText: true,
   isKind: true,
 };
-const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => tenant, isText: true, isKind: true }; // prettier-ignore
+const TENANT: Column<Pick<Program, 'tenant'>> = {
+  name: 'Tenant',
+  cell: ({ tenant }) => tenant,
+  isText: true,
+  isKind: true,
+};
 
 const COLUMNS: readonly Column<Program>[] = [
-  { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, hint: ({ engines_down: down }) => down.map((id) => `${id} is down`).join(', '), isText: true }, // prettier-ignore
+  {
+    name: 'State',
+    meaning: 'Of an idle one, with the time since its last call ended',
+    sort: 'idle_seconds',
+    cell: stateOf,
+    hint: ({ engines_down: down }) => down.map((id) => `${id} is down`).join(', '),
+    isText: true,
+  },
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf },
   { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, isText: true },
   TENANT,
   { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: levelOf },
-  { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', from: 'desk', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
-  { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) }, // prettier-ignore
+  {
+    name: 'Queued',
+    meaning: 'The waits of all its calls together',
+    sort: 'waiting_seconds',
+    from: 'desk',
+    cell: (row) => duration(row.waiting_seconds),
+  },
+  {
+    name: 'Service',
+    meaning: MEANINGS.service,
+    sort: 'attained_service_seconds',
+    cell: (row) => duration(row.attained_service_seconds),
+  },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
-  { name: 'Type', meaning: MEANINGS.type, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true, isKind: true }, // prettier-ignore
+  {
+    name: 'Type',
+    meaning: MEANINGS.type,
+    cell: (row) => typeName(row.agent_type),
+    hint: (row) => typeHint(row.agent_type),
+    from: 'large',
+    isText: true,
+    isKind: true,
+  },
   { ...MODEL, from: 'large' },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
@@ -51,7 +82,12 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds) },
   { name: 'Why ended', cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`), isText: true },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
-  { name: 'Queued, %', meaning: 'Share of the time of its calls', from: 'desk', cell: (row) => percent(ratio(row.queue_seconds, row.calls_seconds)) }, // prettier-ignore
+  {
+    name: 'Queued, %',
+    meaning: 'Share of the time of its calls',
+    from: 'desk',
+    cell: (row) => percent(ratio(row.queue_seconds, row.calls_seconds)),
+  },
   TENANT,
   { name: 'Calls', sort: 'calls', from: 'desk', cell: (row) => count(row.calls) },
   MODEL,
@@ -66,7 +102,11 @@ const GROUPS: readonly Column<ProgramGroup>[] = [
   { name: 'Calls', cell: (row) => count(row.calls) },
   { name: 'Prompts', meaning: 'Prompt tokens', from: 'desk', cell: (row) => tokens(row.prompt_tokens) },
   { name: 'Answers', meaning: 'Output tokens', from: 'desk', cell: (row) => tokens(row.output_tokens) },
-  { name: 'Queue a call', meaning: 'Mean wait of its calls', cell: (row) => duration(ratio(row.queue_seconds, row.calls)) }, // prettier-ignore
+  {
+    name: 'Queue a call',
+    meaning: 'Mean wait of its calls',
+    cell: (row) => duration(ratio(row.queue_seconds, row.calls)),
+  },
   { name: 'Service', meaning: MEANINGS.service, cell: (row) => duration(row.service_seconds) },
 ];
 
@@ -134,8 +174,16 @@ const NO_END =
   'None yet: a program ends when its client says so, or by its lease. Completed ones (answered, and not called for a minute) are present until then.';
 
 /** Leads to the program's own page. An id may end several times. */
-const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & Partial<Pick<Program, 'state' | 'engines_down'>> & { readonly ended_at?: number }): Entry =>
-  ({ key: `${row.key} ${row.ended_at}`, name: nameOf(row), title: `${row.id}, ${namedBy(row)}`, change: { program: row.key }, state: row.engines_down?.length ? 'hung' : row.state }); // prettier-ignore
+const entryOf = (
+  row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> &
+    Partial<Pick<Program, 'state' | 'engines_down'>> & { readonly ended_at?: number },
+): Entry => ({
+  key: `${row.key} ${row.ended_at}`,
+  name: nameOf(row),
+  title: `${row.id}, ${namedBy(row)}`,
+  change: { program: row.key },
+  state: row.engines_down?.length ? 'hung' : row.state,
+});
 
 function Present() {
   const { programs: rows = [], total = 0, offset = 0 } = programs.value ?? {};
@@ -150,12 +198,27 @@ function Ended() {
   const rows = all.slice(offset, offset + PAGE_ROWS);
   const lost = all.filter(({ answered }) => !answered).length;
   const found = counted(all.length, 'program') + (lost > 0 ? `, ${count(lost)} of which ${UNANSWERED}` : '');
-  return <List label="Ended programs" first="Program" entry={entryOf} columns={ENDED} {...{ rows, total: all.length, offset, found }} states={[]} none={NO_END} />; // prettier-ignore
+  return (
+    <List
+      label="Ended programs"
+      first="Program"
+      entry={entryOf}
+      columns={ENDED}
+      {...{ rows, total: all.length, offset, found }}
+      states={[]}
+      none={NO_END}
+    />
+  );
 }
 
 /** Who uses the gateway? A click shows the programs of one group. */
 function Groups({ by }: { readonly by: string }) {
-  const { groups: rows = [], total = 0, offset = 0, ended_since: since = null } = groups.value?.by === by ? groups.value : {}; // prettier-ignore
+  const {
+    groups: rows = [],
+    total = 0,
+    offset = 0,
+    ended_since: since = null,
+  } = groups.value?.by === by ? groups.value : {};
   const isType = by === 'agent_type';
   const entry = ({ name, programs: present }: ProgramGroup): Entry => ({
     key: String(name),
@@ -163,8 +226,17 @@ function Groups({ by }: { readonly by: string }) {
     title: isType ? typeHint(name) : (name ?? 'not known here'),
     change: name === null ? undefined : { [by]: name, tab: present > 0 ? '' : 'ended', page: '' },
   });
-  const past = since === null || view.value.state !== '' ? '' : `, and of those that ended since ${dated(since)} (500 at most)`; // prettier-ignore
-  return <List label="Groups of programs" first={GROUPED_BY[by] ?? ''} found={`${counted(total, 'group')} of present programs${past}`} columns={GROUPS} {...{ entry, rows, total, offset }} />; // prettier-ignore
+  const past =
+    since === null || view.value.state !== '' ? '' : `, and of those that ended since ${dated(since)} (500 at most)`;
+  return (
+    <List
+      label="Groups of programs"
+      first={GROUPED_BY[by] ?? ''}
+      found={`${counted(total, 'group')} of present programs${past}`}
+      columns={GROUPS}
+      {...{ entry, rows, total, offset }}
+    />
+  );
 }
 
 function Filters({ found, states }: { readonly found: string; readonly states: readonly string[] }) {

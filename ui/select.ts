@@ -40,6 +40,9 @@ export function together(marks: History['marks'], withinSeconds: number) {
   }
   return groups.map(({ texts, ...times }) => {
     const often = (text: string) => texts.filter((each) => each === text).length;
-    return { ...times, text: [...new Set(texts)].map((text) => (often(text) > 1 ? `${text} (${often(text)} times)` : text)).join(', ') }; // prettier-ignore
+    return {
+      ...times,
+      text: [...new Set(texts)].map((text) => (often(text) > 1 ? `${text} (${often(text)} times)` : text)).join(', '),
+    };
   });
 }

@@ -9,7 +9,12 @@ const ICONS = {
 };
 
 const lost = (trouble: string) =>
-  ({ level: 'bad', parts: [{ level: 'bad', text: `${trouble} What is below is its last state.` }], title: 'Unreachable', helps: '' }) as const; // prettier-ignore
+  ({
+    level: 'bad',
+    parts: [{ level: 'bad', text: `${trouble} What is below is its last state.` }],
+    title: 'Unreachable',
+    helps: '',
+  }) as const;
 
 /** Is something wrong; who waits, and for what? In the gateway's words; also in the title and the icon of the tab. */
 export function StatusLine() {

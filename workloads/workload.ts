@@ -37,7 +37,9 @@ export function* withShortGaps(programs: Iterable<AgentProgram>, gapMsMax: numbe
   for (const program of programs) {
     const { calls } = program;
     const isLong = calls.some(({ gapMs }) => gapMs > gapMsMax);
-    yield isLong ? { ...program, calls: calls.map((call) => ({ ...call, gapMs: Math.min(call.gapMs, gapMsMax) })) } : program; // prettier-ignore
+    yield isLong
+      ? { ...program, calls: calls.map((call) => ({ ...call, gapMs: Math.min(call.gapMs, gapMsMax) })) }
+      : program;
   }
 }
 

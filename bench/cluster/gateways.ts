@@ -90,8 +90,14 @@ and one back. Times of programs over those with one gateway: mean, p99, and the 
       machine: 'llama-3.1-8b-a100',
     };
     const figuresOf = (policy: Policy, cluster?: ClusterOptions) => {
-      const made = runs.of({ ...load, ...(cluster && { cluster }) }, { policy, settings: { 'admission.window': WINDOW } }, [...seeds]); // prettier-ignore
-      const times = new Map(made.flatMap(({ completions = [] }) => [...completions].map(([id, { seconds }]) => [id, seconds] as const))); // prettier-ignore
+      const made = runs.of(
+        { ...load, ...(cluster && { cluster }) },
+        { policy, settings: { 'admission.window': WINDOW } },
+        [...seeds],
+      );
+      const times = new Map(
+        made.flatMap(({ completions = [] }) => [...completions].map(([id, { seconds }]) => [id, seconds] as const)),
+      );
       return { times, waitSeconds: Math.max(...made.map((run) => run.queue_seconds.max ?? 0)) };
     };
     const one = figuresOf('plas');
@@ -101,16 +107,22 @@ and one back. Times of programs over those with one gateway: mean, p99, and the 
       const slower = [...times].map(([program, seconds]) => seconds / (one.times.get(program) ?? NaN));
       return [...[...ratios, percentile(slower, 0.99)].map(ratio), show(waitSeconds)];
     };
-    const others = wanted.flatMap(
-      ([counts, way, delaysMs]) =>
-      counts.flatMap((gateways) => delaysMs.map((delayMs) => ({ way, cluster: { gateways, delayMs, routing: ROUTINGS[way], shares: true } }))), // prettier-ignore
+    const others = wanted.flatMap(([counts, way, delaysMs]) =>
+      counts.flatMap((gateways) =>
+        delaysMs.map((delayMs) => ({ way, cluster: { gateways, delayMs, routing: ROUTINGS[way], shares: true } })),
+      ),
     );
     printTable(
       [`gateways before ${engines} engines`, 'staleness, ms', 'calls', 'mean', 'p99', 'slower', 'wait s'],
       [
         ['1', '-', 'plas', ...cells(one)],
         ['1', '-', 'fcfs-window', ...cells(figuresOf('fcfs-window'))],
-        ...others.map(({ way, cluster }) => [`${cluster.gateways}`, `${2 * cluster.delayMs}`, way, ...cells(figuresOf('plas', cluster))]), // prettier-ignore
+        ...others.map(({ way, cluster }) => [
+          `${cluster.gateways}`,
+          `${2 * cluster.delayMs}`,
+          way,
+          ...cells(figuresOf('plas', cluster)),
+        ]),
       ],
     );
   }

@@ -12,8 +12,14 @@ export interface Load {
 const TRACE = `../shared/traces/${RECORDINGS['mini-swe-agent'].file}`;
 const isRecorded = existsSync(TRACE);
 
-const synthetic = (workload: string, rate: number, programs: number): string[] =>
-  ['--workload', workload, '--rate', `${rate}`, '--programs', `${programs}`]; // prettier-ignore
+const synthetic = (workload: string, rate: number, programs: number): string[] => [
+  '--workload',
+  workload,
+  '--rate',
+  `${rate}`,
+  '--programs',
+  `${programs}`,
+];
 const atOnce = (count: number): string[] => ['--programs', `${count}`, '--concurrency', `${count}`];
 
 export const LOADS = {

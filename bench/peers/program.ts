@@ -26,7 +26,7 @@ export function readOptions(argv: readonly string[]): Options {
     .description('Compares maitred, live, with vLLM Router 0.1.17 and its program scheduling.')
     .addOption(
       names('--targets <names>', `what to compare, the first with each other one (default: ${PEERS.join()})`, TARGETS),
-    ) // prettier-ignore
+    )
     .addOption(
       new Option('--engine <url>', 'real engine to run on instead of two stand-ins, once for each; at its own pace')
         .argParser((url, urls: readonly string[]) => [...urls, url.replace(/(\/v1)?\/*$/, '')])
@@ -36,13 +36,13 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--router <path>', 'the vllm-router command (default: the one on the PATH)')
     .addOption(
       names('--loads <names>', 'loads to run (default: agents,fleet,mixed; on real engines small)', LOAD_NAMES),
-    ) // prettier-ignore
+    )
     .addOption(new Option('--seeds <numbers>', 'one round of all runs for each').argParser(seeds))
     .option(
       '--speed <factor>',
       'times as fast as real (default: 20, mixed 6); less on a busy machine',
       numberFrom(1, 100),
-    ) // prettier-ignore
+    )
     .showHelpAfterError()
     .exitOverride()
     .parse(argv, { from: 'user' })
@@ -91,7 +91,13 @@ async function compare(options: Options, router: string | undefined): Promise<nu
   }
   for (const { title, speed } of loadsOf(options)) {
     say(`\n${title}; model time, ${speed} times as fast as real\n`);
-    printTable(HEADINGS, rowsOf(runs.filter(({ load }) => load === title), options.targets)); // prettier-ignore
+    printTable(
+      HEADINGS,
+      rowsOf(
+        runs.filter(({ load }) => load === title),
+        options.targets,
+      ),
+    );
   }
   return failures === 0 ? 0 : 1;
 }

@@ -11,7 +11,13 @@ export const SKIPPED =
 /** @throws Error when a named file cannot be run */
 export function findRouter(named: string | undefined, path: string): string | undefined {
   if (named !== undefined && !canRun(named)) throw new Error(`--router: not an executable file: ${named}`);
-  return named ?? path.split(delimiter).map((folder) => join(folder, COMMAND)).find(canRun); // prettier-ignore
+  return (
+    named ??
+    path
+      .split(delimiter)
+      .map((folder) => join(folder, COMMAND))
+      .find(canRun)
+  );
 }
 
 function canRun(file: string): boolean {
@@ -56,10 +62,19 @@ export function schedulingConfig(kvTokens: number, speed: number): object {
 export async function startRouter(command: string, engines: readonly string[], kvTokens: number, speed: number) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const { pid, stdout, ended, stderr, signal, stop } = start(command, [
-    ...['--host', '127.0.0.1', '--port', `${port}`, '--prometheus-host', '127.0.0.1', '--prometheus-port', `${metricsPort}`],
+    ...[
+      '--host',
+      '127.0.0.1',
+      '--port',
+      `${port}`,
+      '--prometheus-host',
+      '127.0.0.1',
+      '--prometheus-port',
+      `${metricsPort}`,
+    ],
     ...['--worker-urls', ...engines, '--policy', 'consistent_hash', '--enable-program-scheduling'],
     ...['--program-scheduling-config-json', JSON.stringify(schedulingConfig(kvTokens, speed))],
-  ]); // prettier-ignore
+  ]);
   stdout.resume();
   const url = `http://127.0.0.1:${port}`;
   const failed = ended.then(() => Promise.reject(new Error(`${command} ended: ${stderr()}`)));

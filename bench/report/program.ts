@@ -85,7 +85,10 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
-  if (cases.length === 0) command.error(`--traces: ${flags.traces} has none of the recordings needed: ${[...wanted].map((name) => RECORDINGS[name].file).join(', ')}.`); // prettier-ignore
+  if (cases.length === 0)
+    command.error(
+      `--traces: ${flags.traces} has none of the recordings needed: ${[...wanted].map((name) => RECORDINGS[name].file).join(', ')}.`,
+    );
   // Before the runs: a folder that cannot be written would lose them all.
   mkdirSync(flags.out, { recursive: true });
   const task = { cases, seeds: seedList, around: { config, recordings } };

@@ -62,9 +62,14 @@ export class Runs {
     !('recording' in programs) || this.around.recordings[programs.recording] !== undefined;
 
   of(scenario: Case['scenario'], setup: Case['setup'], seeds = [1, 2, 3]): readonly RunMeasures[] {
-    const one = { scenario: { ...scenario, count: this.isQuick ? Math.ceil(scenario.count / 10) : scenario.count }, setup }; // prettier-ignore
+    const one = {
+      scenario: { ...scenario, count: this.isQuick ? Math.ceil(scenario.count / 10) : scenario.count },
+      setup,
+    };
     const key = keyOf(one);
-    const made = this.#made.get(key) ?? (this.isQuick ? seeds.slice(0, 1) : seeds).map((seed) => runCase(one, seed, this.around, HOOKS)); // prettier-ignore
+    const made =
+      this.#made.get(key) ??
+      (this.isQuick ? seeds.slice(0, 1) : seeds).map((seed) => runCase(one, seed, this.around, HOOKS));
     this.#made.set(key, made);
     return made;
   }

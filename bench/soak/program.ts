@@ -57,7 +57,9 @@ async function soak(stage: Stage, options: SoakOptions) {
     await sleep(SAMPLE_MS);
     const { minutes, rssMb, calls, loopP99Ms, gatewayCpu } = await sampler.take();
     if (sampler.samples.length % 12 === 0)
-      say(`${minutes.toFixed(0)} min: ${calls} calls, ${agents.programs} programs, ${show(rssMb)} MB, loop p99 ${show(loopP99Ms)} ms, ${show(100 * gatewayCpu)} % of a core, ${agents.calls.lost} lost`); // prettier-ignore
+      say(
+        `${minutes.toFixed(0)} min: ${calls} calls, ${agents.programs} programs, ${show(rssMb)} MB, loop p99 ${show(loopP99Ms)} ms, ${show(100 * gatewayCpu)} % of a core, ${agents.calls.lost} lost`,
+      );
   }
   const done = await disturbed;
   await load;
@@ -82,7 +84,7 @@ function report(
   const cores = (name: 'gatewayCpu' | 'enginesCpu' | 'driverCpu') => show(mean(measured.map((each) => each[name])));
   say(`\n${options.streams} agents for ${options.minutes} minutes, ${ENGINES} engines, ${RATE} tokens a second and stream. Cores: gateway ${cores('gatewayCpu')}, engines ${cores('enginesCpu')}, load ${cores('driverCpu')}.
 ${sayDisturbance(disturbance)}
-${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\n`); // prettier-ignore
+${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\n`);
   printTable(
     ['after the warm-up', 'first quarter', 'last quarter', 'an hour', 'at most', 'flat'],
     rows.map(({ title, first, last, slopePerHour, share, beside, flat }) => [

@@ -15,7 +15,10 @@ export const STEP_TABLES: Readonly<Record<string, () => Rows>> = {
 
 /** Writes all tables of docs/TRUST.md anew, between their marks. The text around them is written by hand. */
 export async function writePage(): Promise<void> {
-  const tables = { ...Object.fromEntries(Object.entries(STEP_TABLES).map(([name, make]) => [name, make()])), policies: policies(await ourRatios()) }; // prettier-ignore
+  const tables = {
+    ...Object.fromEntries(Object.entries(STEP_TABLES).map(([name, make]) => [name, make()])),
+    policies: policies(await ourRatios()),
+  };
   let page = readFileSync(PAGE, 'utf8');
   for (const [name, table] of Object.entries(tables)) page = withTable(page, name, table);
   writeFileSync(PAGE, await format(page, { parser: 'markdown', printWidth: 120 }));
@@ -33,7 +36,11 @@ function policies(ours: Awaited<ReturnType<typeof ourRatios>>): Rows {
       const ratios = KINDS.map(({ theirs: name }, kind) =>
         theirs === undefined ? own?.ratios[kind] : (theirs.seconds[name] ?? NaN) / theirs.stock,
       );
-      return [load, Math.round(theirs?.stock ?? own?.seconds ?? NaN).toLocaleString('en-US'), ...ratios.map((value) => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(2)))]; // prettier-ignore
+      return [
+        load,
+        Math.round(theirs?.stock ?? own?.seconds ?? NaN).toLocaleString('en-US'),
+        ...ratios.map((value) => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(2))),
+      ];
     }),
   };
 }

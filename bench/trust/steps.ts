@@ -83,6 +83,13 @@ export const servers = (): Rows => ({
 const CHUNKS = [0, 1024, 4096, 8192];
 
 export const wholeOverKernels = (): Rows => ({
-  columns: ['model, machine', 'decode alone', ...CHUNKS.slice(1).map((tokens) => `with ${tokens.toLocaleString('en-US')} of prefill`)], // prettier-ignore
-  rows: WHOLE_OVER_KERNELS.map(({ machine, ratios }) => [machine, ...CHUNKS.map((tokens) => ratios[tokens]?.toFixed(2) ?? '-')]), // prettier-ignore
+  columns: [
+    'model, machine',
+    'decode alone',
+    ...CHUNKS.slice(1).map((tokens) => `with ${tokens.toLocaleString('en-US')} of prefill`),
+  ],
+  rows: WHOLE_OVER_KERNELS.map(({ machine, ratios }) => [
+    machine,
+    ...CHUNKS.map((tokens) => ratios[tokens]?.toFixed(2) ?? '-'),
+  ]),
 });

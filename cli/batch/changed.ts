@@ -49,7 +49,11 @@ export async function moveChanged({ output, errors }: Paths, names: readonly str
     await rm(kept, { force: true });
     for await (const lines of readLines(path, Infinity)) {
       const bytesOf = (isMoved: boolean) =>
-        Buffer.concat(lines.flatMap((line) => (line.isEnded && (isResult(line) && isChanged(line)) === isMoved ? [line.head, LINE_END] : []))); // prettier-ignore
+        Buffer.concat(
+          lines.flatMap((line) =>
+            line.isEnded && (isResult(line) && isChanged(line)) === isMoved ? [line.head, LINE_END] : [],
+          ),
+        );
       await appendFile(to, bytesOf(true), { mode });
       await appendFile(kept, bytesOf(false), { mode });
     }

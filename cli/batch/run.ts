@@ -29,7 +29,14 @@ const SILENCE_MS = 600_000;
 const REACH_MS = 30_000;
 /** Longest absence of one that was there, such as a restart. */
 const AWAY_MS = 60_000;
-const AWAY = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']); // prettier-ignore
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 const PROGRESS_MS = 500;
 const DISK = { isOurs: () => true, failed: () => Promise.resolve(false) };
 const MODELS_SHOWN_MAX = 8;
@@ -63,7 +70,7 @@ export async function runBatch(
       awaySinceMs = Infinity;
       const { status, body } = answer;
       if (models.length > 0 || results.counts.completed > 0 || !isNoApi(status, body)) return answer;
-      failed(unusable(target, `${pathAt(target, line.url)} answers ${status}; name a server of the OpenAI API, without what follows from /v1 on`)); // prettier-ignore
+      failed(noApi(target, line.url, status));
       return undefined;
     }
     const nowMs = performance.now();
@@ -109,9 +116,16 @@ export async function runBatch(
   );
 }
 
+const noApi = (target: string, path: string, status: number) =>
+  unusable(
+    target,
+    `${pathAt(target, path)} answers ${status}; name a server of the OpenAI API, without what follows from /v1 on`,
+  );
+
 /** @throws ConfigError if another run writes them, or they are of another batch */
 async function openResults(file: string, names: readonly string[], { lines }: Input, paths: Paths) {
-  const claimed = () => claimOf(paths.output, unusable(paths.output, 'another run writes there: wait for its end, or name another --out')); // prettier-ignore
+  const claimed = () =>
+    claimOf(paths.output, unusable(paths.output, 'another run writes there: wait for its end, or name another --out'));
   // The file must be there to be claimed.
   await appendFile(paths.output, '');
   let claim = await claimed();
@@ -119,7 +133,9 @@ async function openResults(file: string, names: readonly string[], { lines }: In
     const old = `${paths.output}.old`;
     const moved = await moveChanged(paths, names, old);
     if (moved > 0) {
-      complain(`${file} has changed: ${counted(moved, 'result')} of lines that changed or went, or that need such, moved to ${old}; lines without a result are asked`); // prettier-ignore
+      complain(
+        `${file} has changed: ${counted(moved, 'result')} of lines that changed or went, or that need such, moved to ${old}; lines without a result are asked`,
+      );
       // It is another file by now.
       claim?.close();
       claim = await claimed();
@@ -141,8 +157,12 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
     const { statusCode: status, headers, body } = await request(at, options);
     if (status === 200 && /^text\/html/i.test(String(headers['content-type'])))
       throw new Error('it is a web site: /v1/models is a page');
-    if (status === 403 && 'x-maitred-reason' in headers) throw new Error(`answers 403 at ${at}: ${messageIn(await body.text())}`); // prettier-ignore
-    if (status === 401 || status === 403) throw new Error(`answers ${status}: ${process.env['OPENAI_API_KEY'] ? 'it does not know the key in OPENAI_API_KEY' : 'OPENAI_API_KEY is not set; set it to a key of this server'}`); // prettier-ignore
+    if (status === 403 && 'x-maitred-reason' in headers)
+      throw new Error(`answers 403 at ${at}: ${messageIn(await body.text())}`);
+    if (status === 401 || status === 403)
+      throw new Error(
+        `answers ${status}: ${process.env['OPENAI_API_KEY'] ? 'it does not know the key in OPENAI_API_KEY' : 'OPENAI_API_KEY is not set; set it to a key of this server'}`,
+      );
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');

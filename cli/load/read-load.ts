@@ -49,7 +49,10 @@ export async function readLoads(command: Command, flags: LoadFlags, faults: Faul
     };
     return { title: titleOf(own, source, isSweep ? undefined : arrivals), source, options, report };
   };
-  const [first = load({}), ...others] = [...rates.map((rate) => load({ rate })), ...counts.map((concurrency) => load({ concurrency }))]; // prettier-ignore
+  const [first = load({}), ...others] = [
+    ...rates.map((rate) => load({ rate })),
+    ...counts.map((concurrency) => load({ concurrency })),
+  ];
   return [first, ...others] as const;
 }
 
@@ -77,13 +80,21 @@ function optionsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, ap
 function titleOf(flags: OneLoad, source: ProgramSource, arrivals?: Arrivals): string {
   const of = source.type === 'workload' ? source.workload : `${source.file} (${source.format})`;
   const factor = flags.speed;
-  const speed = factor === 1 ? [] : [`${factor} times as fast as real (all figures are those at real speed)`]; // prettier-ignore
-  return [of, ...(arrivals === undefined ? [] : [comesHow(arrivals)]), ...speed, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
+  const speed = factor === 1 ? [] : [`${factor} times as fast as real (all figures are those at real speed)`];
+  return [
+    of,
+    ...(arrivals === undefined ? [] : [comesHow(arrivals)]),
+    ...speed,
+    `seed ${flags.seed}`,
+    `${flags.api} API`,
+    `identity ${flags.identity}`,
+  ].join(', ');
 }
 
 function comesHow(arrivals: Arrivals): string {
   if (arrivals.type === 'closed') return valuesText({ concurrency: arrivals.concurrency });
-  if (arrivals.type === 'open') return `${valuesText({ rate: arrivals.ratePerSecond })}${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`; // prettier-ignore
+  if (arrivals.type === 'open')
+    return `${valuesText({ rate: arrivals.ratePerSecond })}${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
   return arrivals.speed === 1 ? 'arrivals of the trace' : `arrivals of the trace, ${arrivals.speed} times as fast`;
 }
 

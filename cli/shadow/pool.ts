@@ -65,7 +65,11 @@ export function programsOf(pool: Pool): PoolPrograms {
     const event = { ...arrival, tenant: family === undefined ? tenant : tenantId(`family ${family.id}`) };
     if (arrivedMs >= sinceMs) begun.add(call);
     steps.push({ now: millis(Math.max(arrivedMs, sinceMs)), event, commands: [] });
-    steps.push({ now: millis(endedMs), event: { type: 'callFinished', call, usage: { ...usage, cachedTokens } }, commands: [] }); // prettier-ignore
+    steps.push({
+      now: millis(endedMs),
+      event: { type: 'callFinished', call, usage: { ...usage, cachedTokens } },
+      commands: [],
+    });
   };
   for (const call of ended) {
     const { arrival, usage, endedMs } = call;

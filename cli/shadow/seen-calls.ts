@@ -102,7 +102,15 @@ export class SeenCalls {
       ...(family && { family }),
       ...(waitMsMax !== undefined && { waitMsMax }),
     };
-    this.#open.set(call, { arrival, arrivedMs: now, engine: undefined, dispatchedMs: NaN, firstTokenMs: NaN, endedMs: NaN, usage: undefined }); // prettier-ignore
+    this.#open.set(call, {
+      arrival,
+      arrivedMs: now,
+      engine: undefined,
+      dispatchedMs: NaN,
+      firstTokenMs: NaN,
+      endedMs: NaN,
+      usage: undefined,
+    });
   }
 
   #told(event: Exclude<Extract<Event, { call: CallId }>, CallArrived>, now: number): void {

@@ -18,16 +18,24 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
     failing.length > NAMES_MAX ? `${failing.length} of ${plan.variants.length} settings` : failing.join('; ');
   const many = `Many programs fail: ${names}. ${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`;
   const fails = failing.length > 0 ? [many] : someText(plan, runs, long);
-  return plan.slos.length === 0 && isIdle(plan, runs) ? [...fails, `At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`] : fails; // prettier-ignore
+  return plan.slos.length === 0 && isIdle(plan, runs)
+    ? [...fails, `At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`]
+    : fails;
 }
 
 /** Under which setting most programs fail, if any do. @param why prompts are too long, if some are */
 function someText(plan: Plan, runs: readonly RunReport[], why?: string): string[] {
-  const counts = plan.variants.map((_, at) => meanOf(runs.map(({ variant, failed }) => (variant === at ? failed : null))) ?? 0); // prettier-ignore
+  const counts = plan.variants.map(
+    (_, at) => meanOf(runs.map(({ variant, failed }) => (variant === at ? failed : null))) ?? 0,
+  );
   const most = Math.max(...counts);
   const worst = plan.variants[counts.indexOf(most)];
   const where = counts.every((count) => count === most) ? '' : ` at most (${worst && nameOf(plan, worst)})`;
-  return most === 0 ? [] : [`Some programs fail, ${number(most)} of ${integer(plan.programs)}${where}${why === undefined ? '' : `, as ${why}`}.`]; // prettier-ignore
+  return most === 0
+    ? []
+    : [
+        `Some programs fail, ${number(most)} of ${integer(plan.programs)}${where}${why === undefined ? '' : `, as ${why}`}.`,
+      ];
 }
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */
@@ -37,7 +45,7 @@ export const isInVain = (runs: readonly RunReport[]): boolean =>
 /** Which of an engine’s two limits prompts exceed, and what raises it. */
 function tooLong({ variants: [first] }: Plan): string {
   const { kvTokens = 0, maxModelLen = 0 } = first?.engine.preset ?? {};
-  return `prompts are longer than the ${kvTokens < maxModelLen ? `KV cache of ${integer(kvTokens)} tokens. Raise --kv-tokens` : `model’s context of ${integer(maxModelLen)} tokens. Choose another --preset`}`; // prettier-ignore
+  return `prompts are longer than the ${kvTokens < maxModelLen ? `KV cache of ${integer(kvTokens)} tokens. Raise --kv-tokens` : `model’s context of ${integer(maxModelLen)} tokens. Choose another --preset`}`;
 }
 
 function vainText(plan: Plan, runs: readonly RunReport[]): string {
@@ -50,5 +58,7 @@ function vainText(plan: Plan, runs: readonly RunReport[]): string {
 function raised(plan: Plan): string {
   const { axis } = loadsOf(plan);
   if (plan.searched !== undefined) return plan.searched === 'concurrency' ? `: ${more(plan)}` : '.';
-  return isAlone(plan, axis) && (axis === 'rate' || choicesOf(plan) > 1) ? `: ${auto(plan, axis, 'loads at which they do')}` : `: raise --${axis}.`; // prettier-ignore
+  return isAlone(plan, axis) && (axis === 'rate' || choicesOf(plan) > 1)
+    ? `: ${auto(plan, axis, 'loads at which they do')}`
+    : `: raise --${axis}.`;
 }

@@ -37,14 +37,27 @@ export interface Values {
 export type Lists = { readonly [A in Axis]?: readonly NonNullable<Values[A]>[] };
 
 /** The world that the settings of a gateway meet. Settings are compared in the same circumstances. */
-export const CIRCUMSTANCES = ['rate', 'concurrency', 'engines', 'preset', 'conditions'] as const satisfies readonly Axis[]; // prettier-ignore
+export const CIRCUMSTANCES = [
+  'rate',
+  'concurrency',
+  'engines',
+  'preset',
+  'conditions',
+] as const satisfies readonly Axis[];
 
 /** Circumstances whose values `auto` looks for. */
 export const SEARCHED = ['rate', 'concurrency', 'engines'] as const satisfies readonly Axis[];
 export type Searched = (typeof SEARCHED)[number];
 
 /** Settings of the scheduler, which has none under pass-through. */
-export const SCHEDULED = ['window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const satisfies readonly Axis[]; // prettier-ignore
+export const SCHEDULED = [
+  'window',
+  'gate',
+  'hostGate',
+  'foresight',
+  'tenants',
+  'retention',
+] as const satisfies readonly Axis[];
 
 export const flagOf = (axis: Axis): string => `--${axis.replace('G', '-g')}`;
 
@@ -56,15 +69,20 @@ export const isChoice = (axis: Axis): boolean => !CIRCUMSTANCES.some((each) => e
  * policy. The last axis changes first, so that those of the same circumstances follow each other.
  */
 export function combinationsOf<L extends Lists>(lists: L): ValuesOf<L>[] {
-  const isVain = ({ policy }: Values, axis: Axis) => policy === 'pass-through' && lists.policy?.length !== 1 && SCHEDULED.some((each) => each === axis); // prettier-ignore
+  const isVain = ({ policy }: Values, axis: Axis) =>
+    policy === 'pass-through' && lists.policy?.length !== 1 && SCHEDULED.some((each) => each === axis);
   const valuesAt = (axis: Axis, values: Values): Values[] => {
     const { [axis]: list = [] } = lists;
-    return list.length === 0 || (list.length > 1 && isVain(values, axis)) ? [values] : list.map((value) => ({ ...values, [axis]: value })); // prettier-ignore
+    return list.length === 0 || (list.length > 1 && isVain(values, axis))
+      ? [values]
+      : list.map((value) => ({ ...values, [axis]: value }));
   };
   return AXES.reduce<Values[]>((some, axis) => some.flatMap((values) => valuesAt(axis, values)), [{}]) as ValuesOf<L>[];
 }
 
-type ValuesOf<L extends Lists> = Values & { readonly [A in Extract<keyof L, 'policy' | 'balancer'>]: NonNullable<L[A]>[number] }; // prettier-ignore
+type ValuesOf<L extends Lists> = Values & {
+  readonly [A in Extract<keyof L, 'policy' | 'balancer'>]: NonNullable<L[A]>[number];
+};
 
 /** Words for a value in a sentence; absent: its axis and itself. */
 const TEXTS: Readonly<Partial<Record<Axis, (value: Value) => string>>> = {

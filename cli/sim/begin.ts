@@ -48,14 +48,26 @@ export async function beginOf(plan: Plan, axis: Searched, isSized: boolean, run:
     const runs = await run(trial);
     if (runs.length === 0) break;
     const { state, isKept } = loadOf(trial, runs, 0);
-    if (state !== 'overloaded') spanSeconds = Math.max(...runs.map(({ program_seconds: { mean, max } }) => Math.max(MEAN_SPANS * (mean ?? 0), LAST_SPANS * (max ?? 0)))); // prettier-ignore
+    if (state !== 'overloaded')
+      spanSeconds = Math.max(
+        ...runs.map(({ program_seconds: { mean, max } }) =>
+          Math.max(MEAN_SPANS * (mean ?? 0), LAST_SPANS * (max ?? 0)),
+        ),
+      );
     if (state === 'unknown' && sizeAt(value) > trial.programs) continue;
     const isBorne = axis === 'concurrency' ? runs.every(isUnloaded) : isKept;
     if (isBorne) borne = value;
     const next = HARDER[axis](value, isBorne ? 2 : 1 / 2);
     // More engines do not tell more of so few programs, nor does a lighter load help much where no call waits.
     const isVain = state === 'unknown' ? axis === 'engines' : !isBorne && runs.every(isUnloaded);
-    if (isVain || (!isBorne && borne !== undefined) || next === value || next === borne || next > Math.min(LOAD_MAX, axis === 'concurrency' ? PROGRAMS_MAX : Infinity)) break; // prettier-ignore
+    if (
+      isVain ||
+      (!isBorne && borne !== undefined) ||
+      next === value ||
+      next === borne ||
+      next > Math.min(LOAD_MAX, axis === 'concurrency' ? PROGRAMS_MAX : Infinity)
+    )
+      break;
     value = next;
   }
   const begin = borne ?? value;
@@ -72,10 +84,20 @@ const HARDER: Readonly<Record<Searched, (value: number, times: number) => number
 function sizeOf({ variants: [first], searched }: Plan, burst: RunReport | undefined, spanSeconds: number): number {
   const { arrivals } = first ?? {};
   const perSecond = arrivals?.type === 'open' ? arrivals.ratePerSecond : 0;
-  const more = moreToTell({ arrivals_seconds: 1 / perSecond, alone_seconds: burst === undefined ? null : aloneOf(burst) }); // prettier-ignore
-  const needed = arrivals?.type === 'closed' ? (searched === 'concurrency' ? HIGHER : 1) * STEADY * arrivals.concurrency : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond); // prettier-ignore
+  const more = moreToTell({
+    arrivals_seconds: 1 / perSecond,
+    alone_seconds: burst === undefined ? null : aloneOf(burst),
+  });
+  const needed =
+    arrivals?.type === 'closed'
+      ? (searched === 'concurrency' ? HIGHER : 1) * STEADY * arrivals.concurrency
+      : AMPLE * Math.max(more ?? 1, spanSeconds * perSecond);
   const least = burst === undefined || arrivals?.type === 'closed' ? 0 : (CALLS_MIN * burst.programs) / burst.calls;
-  return Math.max(KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)), 100 * Math.ceil(least / 100)); // prettier-ignore
+  return Math.max(
+    KEEPS_UP_PROGRAMS_MIN,
+    Math.min(PROGRAMS_MAX, 100 * Math.ceil(needed / 100)),
+    100 * Math.ceil(least / 100),
+  );
 }
 
 export const twoDigits = (rate: number): number => Number(rate.toPrecision(2));

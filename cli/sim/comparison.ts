@@ -1,4 +1,16 @@
-import { type Change, type Distribution, headline, isMore, meanOf, overSamePrograms, p99Of, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import {
+  type Change,
+  type Distribution,
+  headline,
+  isMore,
+  meanOf,
+  overSamePrograms,
+  p99Of,
+  pairedRatio,
+  pairOf,
+  type Ratio,
+  type Statistic,
+} from '../../lab/index.js';
 import { number } from '../../text/index.js';
 import { placeOf, valuesText } from './axes.js';
 import { isLost, loadOf } from './overload.js';
@@ -30,7 +42,9 @@ export function orderComparisonsOf(plan: Plan): Comparison[] {
       const { policy, values = {} } = plan.variants[other] ?? {};
       const first = group.find((each) => {
         const own = plan.variants[each];
-        return own?.policy === 'fcfs-window' && axes.every((axis) => axis === 'policy' || own.values[axis] === values[axis]); // prettier-ignore
+        return (
+          own?.policy === 'fcfs-window' && axes.every((axis) => axis === 'policy' || own.values[axis] === values[axis])
+        );
       });
       return policy !== 'plas' || first === undefined ? [] : [{ first, other }];
     }),
@@ -48,7 +62,12 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
   const of = `${own.length / 2} of ${plan.seeds.length} seeds`;
   const both = twinsOf(own, pair);
   // Seconds are those that the table has, of all seeds.
-  const calm = { of, ...changeOf(plan, own, pair, both, ratiosOf(both, plan.seeds.length)), failed: change.failed, firstTokenP99Seconds: [null, null] as const }; // prettier-ignore
+  const calm = {
+    of,
+    ...changeOf(plan, own, pair, both, ratiosOf(both, plan.seeds.length)),
+    failed: change.failed,
+    firstTokenP99Seconds: [null, null] as const,
+  };
   return { ratios, change: isChance ? calm : { ...change, calm } };
 }
 
@@ -56,7 +75,8 @@ export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison)
 export function sentenceOf(plan: Plan, all: readonly RunReport[], { first, other }: Comparison): string {
   const { change } = compare(plan, all, { first, other });
   const place = placeOf(plan.variants[other]?.values ?? {}, circumstancesOf(plan.lists));
-  if (choicesOf(plan) > 1) return `${place === '' ? '' : `${place}, `}${headline({ name: settingOf(plan, other), against: settingOf(plan, first), ...change }, plan.margin)}`; // prettier-ignore
+  if (choicesOf(plan) > 1)
+    return `${place === '' ? '' : `${place}, `}${headline({ name: settingOf(plan, other), against: settingOf(plan, first), ...change }, plan.margin)}`;
   if (isLost(all, other))
     return `${place}: too many programs fail to compare times (${change.failed.map(number).join(' -> ')}).`;
   const against = `those ${valuesText(plan.variants[first]?.values ?? {}, axesOf(plan.lists))}`;
@@ -66,7 +86,9 @@ export function sentenceOf(plan: Plan, all: readonly RunReport[], { first, other
 /** The runs of seeds that both sustain, if others overload one of both, and whether chance explains these; none: too few are left. */
 function calmOf(plan: Plan, runs: readonly RunReport[], pair: Comparison) {
   const [one, other] = [loadOf(plan, runs, pair.first), loadOf(plan, runs, pair.other)];
-  const [more = 0, fewer = 0] = [one.overloaded, other.overloaded].map((own, at, both) => [...own].filter((seed) => both[1 - at]?.has(seed) === false).length); // prettier-ignore
+  const [more = 0, fewer = 0] = [one.overloaded, other.overloaded].map(
+    (own, at, both) => [...own].filter((seed) => both[1 - at]?.has(seed) === false).length,
+  );
   const isChance = !isMore(more, fewer) && !isMore(fewer, more);
   const calm = runs.filter(({ seed }) => one.sustained.has(seed) && other.sustained.has(seed));
   const isSome = one.overloaded.size + other.overloaded.size > 0 && calm.length >= (isChance ? 2 : 4);
@@ -79,7 +101,10 @@ function ratiosOf(twins: readonly Twins[], tried?: number): Ratios {
   const ratios = (name: (typeof COMPARED)[number]) =>
     Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
   return {
-    ...(Object.fromEntries(COMPARED.map((name) => [name, ratios(name)])) as Record<(typeof COMPARED)[number], DistributionRatios>), // prettier-ignore
+    ...(Object.fromEntries(COMPARED.map((name) => [name, ratios(name)])) as Record<
+      (typeof COMPARED)[number],
+      DistributionRatios
+    >),
     makespan_seconds: ratio((run) => run.makespan_seconds),
   };
 }
@@ -115,7 +140,10 @@ function kindsOf(twins: readonly Twins[]): NonNullable<Change['kinds']> {
     const of = (name: 'program_seconds' | 'ttft_seconds', valueOf: (times: Distribution) => number | null) =>
       ratioOf(twins, ({ by_workload: { [kind]: own } }) => (own === undefined ? null : valueOf(own[name])));
     const programs = { mean: of('program_seconds', ({ mean }) => mean), p99: of('program_seconds', p99Of) };
-    return [kind, { programs, firstToken: { p50: of('ttft_seconds', ({ p50 }) => p50), p99: of('ttft_seconds', p99Of) } }] as const; // prettier-ignore
+    return [
+      kind,
+      { programs, firstToken: { p50: of('ttft_seconds', ({ p50 }) => p50), p99: of('ttft_seconds', p99Of) } },
+    ] as const;
   });
   return Object.fromEntries(all);
 }

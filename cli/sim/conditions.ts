@@ -12,8 +12,10 @@ export interface ChosenConditions {
 const NAMES = Object.keys(CONDITIONS) as ConditionsName[];
 
 export const conditionsOption = (): Option =>
-  new Option('--conditions <names>', `failures: ${NAMES.join(', ')}, or a YAML file; several with commas (default: "none")`) // prettier-ignore
-    .argParser(chosenFrom(choose));
+  new Option(
+    '--conditions <names>',
+    `failures: ${NAMES.join(', ')}, or a YAML file; several with commas (default: "none")`,
+  ).argParser(chosenFrom(choose));
 
 export const NO_CONDITIONS: ChosenConditions = { name: 'none', conditions: CONDITIONS.none };
 

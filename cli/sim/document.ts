@@ -15,10 +15,19 @@ export function documentOf(
   recommendation: Recommendation | undefined,
   isStopped = false,
 ) {
-  const verdicts = new Map(groupsOf(plan).flatMap((group) => verdictAmong(plan, runs, group).rows.map(({ at, outcome }) => [group[at], outcome]))); // prettier-ignore
+  const verdicts = new Map(
+    groupsOf(plan).flatMap((group) =>
+      verdictAmong(plan, runs, group).rows.map(({ at, outcome }) => [group[at], outcome]),
+    ),
+  );
   const ratiosFor = (pair: Comparison) => {
     const outcome = sentenceOf(plan, runs, pair);
-    return { ...namedOf(plan, pair.other), against: namedOf(plan, pair.first), outcome, ...compare(plan, runs, pair).ratios }; // prettier-ignore
+    return {
+      ...namedOf(plan, pair.other),
+      against: namedOf(plan, pair.first),
+      outcome,
+      ...compare(plan, runs, pair).ratios,
+    };
   };
   return {
     version: 1 as const,
@@ -52,7 +61,8 @@ function settingsOf(plan: Plan) {
   const { arrivals, engines, preset, engine, conditions, config } = variants[0] as Variant;
   const axes = axesOf(lists);
   const common = <T>(axis: Axis, value: T): T | undefined => (axes.includes(axis) ? undefined : value);
-  const unless = (names: readonly Axis[]) => Object.fromEntries(names.filter((axis) => axes.includes(axis)).map((axis) => [axis, undefined])); // prettier-ignore
+  const unless = (names: readonly Axis[]) =>
+    Object.fromEntries(names.filter((axis) => axes.includes(axis)).map((axis) => [axis, undefined]));
   return {
     workload: source.type === 'workload' ? source.workload : undefined,
     trace: source.type === 'trace' ? source.file : undefined,

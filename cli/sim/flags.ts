@@ -33,32 +33,26 @@ export interface SimFlags
 const DEFAULTS = loadConfig({});
 
 export function addSimOptions(command: Command): Command {
-  addSourceOptions(command, { canSearch: true })
-    .optionsGroup('Engines:')
-    .option('--engines <counts>', 'engine replicas; several with commas or as 1..4, or auto (default: those of --config, else 1)', orAuto(wholesFrom(1, 4096)))
-    .addOption(presetsOption('model and machine of each engine'))
-    .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
-    .addOption(numeric('--host-tokens <tokens>', 'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none', 0, 1e10))
-    .addOption(hostWritesOption())
-    .option('--announce-ends', 'clients say that their programs have ended', false)
-    .addOption(conditionsOption())
-    .optionsGroup('Scheduling:')
-    .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES))
-    .addOption(names('--balancer <names>', `where a call runs; several with commas (default: ${DEFAULTS.balancer.name})`, SIM_BALANCERS))
-    .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling and the number and sizes of its engines apply')
-    .option('--window <calls>', `calls in flight per engine: numbers, auto or adaptive (admission.window; default: ${DEFAULTS.admission.window})`, settings)
-    .addOption(names('--foresight <uses>', `knowledge of the work ahead (policy.foresight; default: ${DEFAULTS.policy.foresight})`, FORESIGHT_NAMES))
-    .addOption(names('--tenants <divisions>', `division of engine time among tenants (policy.tenants; default: ${DEFAULTS.policy.tenants})`, TENANTS_NAMES))
-    .addOption(names('--retention <rules>', `retention of idle contexts (admission.retention; default: ${DEFAULTS.admission.retention}); belady knows the future`, [...RETENTION_NAMES, ...SIM_RETENTION_NAMES]))
-    .option('--gate <shares>', `largest share of KV capacity for the working set, 0: no gate (admission.gate; default: ${DEFAULTS.admission.gate})`, settings)
-    .option('--host-gate <shares>', `largest share of host memory for idle contexts, 0: not counted (admission.hostGate; default: ${DEFAULTS.admission.hostGate})`, settings)
+  addSchedulingOptions(addEngineOptions(addSourceOptions(command, { canSearch: true })))
     .optionsGroup('Runs and output:')
-    .option('--seed <numbers>', 'random seeds, several with commas or as 1..8: each is a run (default: 0; of auto, 1..8)', seeds)
-    .option('--slo <expression>', 'an objective: which settings and loads meet it, such as "program_seconds.p95 < 500" or "ttft_seconds.p99 < 5"; repeatable', collect, [])
+    .option(
+      '--seed <numbers>',
+      'random seeds, several with commas or as 1..8: each is a run (default: 0; of auto, 1..8)',
+      seeds,
+    )
+    .option(
+      '--slo <expression>',
+      'an objective: which settings and loads meet it, such as "program_seconds.p95 < 500" or "ttft_seconds.p99 < 5"; repeatable',
+      collect,
+      [],
+    )
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .addHelpText('after', '\nRates, concurrencies, engines, presets, conditions and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nOf rates, concurrencies or engines, auto looks for the values that tell most: from which load on it pays, up to which it is sustained, how many engines are enough.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with pass-through and the gateway’s own values where listed, else with the first of each list, in the same circumstances.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
+    .addHelpText(
+      'after',
+      '\nRates, concurrencies, engines, presets, conditions and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nOf rates, concurrencies or engines, auto looks for the values that tell most: from which load on it pays, up to which it is sustained, how many engines are enough.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with pass-through and the gateway’s own values where listed, else with the first of each list, in the same circumstances.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.',
+    );
   return addExamples(explainChoices(command, SIM_POLICY_SENTENCES, SIM_BALANCER_SENTENCES), {
     'sim --workload team --rate auto --policy pass-through,plas': 'from which rate on it pays, and who pays for it',
     'sim --workload team --rate 0.3 --engines auto': 'how many engines are enough',
@@ -67,6 +61,86 @@ export function addSimOptions(command: Command): Command {
     'sim --config maitred.yaml --workload agents.yaml --rate 1': 'your settings, and programs of your own',
   });
 }
+
+const addEngineOptions = (command: Command): Command =>
+  command
+    .optionsGroup('Engines:')
+    .option(
+      '--engines <counts>',
+      'engine replicas; several with commas or as 1..4, or auto (default: those of --config, else 1)',
+      orAuto(wholesFrom(1, 4096)),
+    )
+    .addOption(presetsOption('model and machine of each engine'))
+    .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
+    .addOption(
+      numeric(
+        '--host-tokens <tokens>',
+        'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none',
+        0,
+        1e10,
+      ),
+    )
+    .addOption(hostWritesOption())
+    .option('--announce-ends', 'clients say that their programs have ended', false)
+    .addOption(conditionsOption());
+
+const addSchedulingOptions = (command: Command): Command =>
+  command
+    .optionsGroup('Scheduling:')
+    .addOption(
+      names(
+        '--policy <names>',
+        'which call runs next; several with commas (default: pass-through,fcfs-window,plas)',
+        SIM_POLICIES,
+      ),
+    )
+    .addOption(
+      names(
+        '--balancer <names>',
+        `where a call runs; several with commas (default: ${DEFAULTS.balancer.name})`,
+        SIM_BALANCERS,
+      ),
+    )
+    .option(
+      '-c, --config <file>',
+      'the gateway’s YAML file; its scheduling and the number and sizes of its engines apply',
+    )
+    .option(
+      '--window <calls>',
+      `calls in flight per engine: numbers, auto or adaptive (admission.window; default: ${DEFAULTS.admission.window})`,
+      settings,
+    )
+    .addOption(
+      names(
+        '--foresight <uses>',
+        `knowledge of the work ahead (policy.foresight; default: ${DEFAULTS.policy.foresight})`,
+        FORESIGHT_NAMES,
+      ),
+    )
+    .addOption(
+      names(
+        '--tenants <divisions>',
+        `division of engine time among tenants (policy.tenants; default: ${DEFAULTS.policy.tenants})`,
+        TENANTS_NAMES,
+      ),
+    )
+    .addOption(
+      names(
+        '--retention <rules>',
+        `retention of idle contexts (admission.retention; default: ${DEFAULTS.admission.retention}); belady knows the future`,
+        [...RETENTION_NAMES, ...SIM_RETENTION_NAMES],
+      ),
+    )
+    .option(
+      '--gate <shares>',
+      `largest share of KV capacity for the working set, 0: no gate (admission.gate; default: ${DEFAULTS.admission.gate})`,
+      settings,
+    )
+    .option(
+      '--host-gate <shares>',
+      `largest share of host memory for idle contexts, 0: not counted (admission.hostGate; default: ${DEFAULTS.admission.hostGate})`,
+      settings,
+    );
 
 /** Presets, separated by commas or repeated. Absent: undefined, as a repeated option adds to its default. */
 const presetsOption = (description: string): Option =>

@@ -19,7 +19,10 @@ export const RANGE_VALUES = 5;
 export function loadsFrom(...range: NumberRange): NumbersReader {
   const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
   return rangesFrom(range, (from, to) => {
-    const inside = Array.from({ length: RANGE_VALUES - 2 }, (_, at) => from * (to / from) ** ((at + 1) / (RANGE_VALUES - 1))); // prettier-ignore
+    const inside = Array.from(
+      { length: RANGE_VALUES - 2 },
+      (_, at) => from * (to / from) ** ((at + 1) / (RANGE_VALUES - 1)),
+    );
     return [...new Set([from, ...inside.map(digits), to])];
   });
 }

@@ -15,7 +15,8 @@ export const STEADY = 25;
 const SEEDS_FIRST = 4;
 const LONGER = 4;
 /** More programs, up to so many, where more seeds would hardly tell. */
-export const longerOf = ({ programs }: Plan, most = PROGRAMS_MAX) => (2 * programs <= most ? Math.min(most, LONGER * programs) : undefined); // prettier-ignore
+export const longerOf = ({ programs }: Plan, most = PROGRAMS_MAX) =>
+  2 * programs <= most ? Math.min(most, LONGER * programs) : undefined;
 /** Share of these that is as good. */
 const NEARLY = 0.9;
 /** A ratio of times below which more programs would not turn it. */
@@ -36,7 +37,10 @@ export const auto = ({ searched }: Plan, axis: Searched, found: string, programs
 /** The end of a sentence that names more seeds or programs, and how much longer they take. */
 export function again(plan: Plan, programs = plan.programs, seeds = plan.seeds.length): string {
   const from = Math.max(1, plan.seeds[0] ?? 1);
-  const flags = [...(seeds > plan.seeds.length ? [`--seed ${from}..${from + seeds - 1}`] : []), ...(programs > plan.programs ? [`--programs ${programs}`] : [])]; // prettier-ignore
+  const flags = [
+    ...(seeds > plan.seeds.length ? [`--seed ${from}..${from + seeds - 1}`] : []),
+    ...(programs > plan.programs ? [`--programs ${programs}`] : []),
+  ];
   const times = Math.round((seeds * programs) / (plan.seeds.length * plan.programs));
   return `run again with ${flags.join(' ')}${times > 1 ? `, about ${times} times as long` : ''}.`;
 }
@@ -45,7 +49,8 @@ export function again(plan: Plan, programs = plan.programs, seeds = plan.seeds.l
 export const more = (plan: Plan): string => `more at a time need more programs: ${again(plan, programsAbove(plan))}`;
 
 /** Programs with which a search tries more at a time than the most of these, if loads are such numbers. */
-export const programsAbove = ({ lists: { concurrency }, programs }: Plan) => concurrency && Math.max(programs, MORE * Math.max(...concurrency)); // prettier-ignore
+export const programsAbove = ({ lists: { concurrency }, programs }: Plan) =>
+  concurrency && Math.max(programs, MORE * Math.max(...concurrency));
 const MORE = 50;
 
 /** The question that these runs leave open, and the option that answers it, as a sentence: at most one. */
@@ -61,15 +66,20 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
     return `Too few programs to tell whether ${isSeveral ? 'all of these loads are' : 'this load is'} sustained: ${remedy}`;
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
-  if (plan.searched === undefined && loads.length > 0 && states[0]?.isHeld === false && !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen)) // prettier-ignore
-    return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(plan, axis, 'those that it does')}`; // prettier-ignore
+  if (
+    plan.searched === undefined &&
+    loads.length > 0 &&
+    states[0]?.isHeld === false &&
+    !verdicts.some(({ isHeld, isOpen }) => isHeld && isOpen)
+  )
+    return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}: ${auto(plan, axis, 'those that it does')}`;
   if (from === 0 && isSeveral && (axis === 'rate' || loads[0] !== 1))
     return `It may pay below ${loads[0]}, too: ${auto(plan, axis, 'the least that does')}`;
   if (plan.searched === 'concurrency' && from < 0 && verdicts.every((each) => !each.isOpen))
     return `Up to ${loads.at(-1)} at a time, nothing is better; ${more(plan)}`;
   const open = from >= 0 && isSeveral ? verdicts.slice(Math.max(0, from - 1), from) : verdicts;
   const where = verdicts.some((each) => !each.isHeld) ? ' at loads that can be sustained' : '';
-  const whether = `to tell whether ${from < 0 ? `anything is better than ${name}${where}` : isSeveral ? 'it pays below' : 'it is better elsewhere, too'}`; // prettier-ignore
+  const whether = `to tell whether ${from < 0 ? `anything is better than ${name}${where}` : isSeveral ? 'it pays below' : 'it is better elsewhere, too'}`;
   const steady = steadyOf(plan, runs);
   // Of programs a number at a time, few seeds tell a large difference.
   const isFirst = steady?.isLarge === true && plan.seeds.length === 1;
@@ -86,7 +96,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   if (open.some((each) => each.isOpen) && !plan.isExact && longer !== undefined)
     return `Too few programs ${whether}: ${again(plan, longer)}`;
   if (steady === undefined || (steady.isLarge && from < 0)) return undefined;
-  return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: ${again(plan, steady.programs)}`; // prettier-ignore
+  return `Few programs, most of which run while the engines fill or empty, cannot tell ${steady.isLarge ? 'who pays' : 'small differences'}: ${again(plan, steady.programs)}`;
 }
 
 /**
@@ -97,5 +107,8 @@ export function steadyOf(plan: Plan, runs: readonly RunReport[]) {
   const enough = Math.min(PROGRAMS_MAX, STEADY * Math.max(0, ...(plan.lists.concurrency ?? [])));
   if (NEARLY * enough <= plan.programs || choicesOf(plan) < 2) return undefined;
   const ratios = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios.program_seconds.mean);
-  return { programs: enough, isLarge: ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL)) }; // prettier-ignore
+  return {
+    programs: enough,
+    isLarge: ratios.some(({ ratio }) => ratio !== null && (ratio < SMALL || ratio > 1 / SMALL)),
+  };
 }

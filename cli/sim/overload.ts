@@ -1,5 +1,13 @@
 import { hasFewWaits } from '../../lab/index.js';
-import { CLEAR, FILLS, isLossy, isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell, resultOf } from '../../loadtest/report/index.js'; // prettier-ignore
+import {
+  CLEAR,
+  FILLS,
+  isLossy,
+  isOverload,
+  KEEPS_UP_PROGRAMS_MIN,
+  moreToTell,
+  resultOf,
+} from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { AXES, type Values } from './axes.js';
 import type { Plan } from './plan.js';
@@ -13,7 +21,8 @@ const AGREEING = 0.75;
 /** In which seeds a variant is overloaded, by the rule of load tests, and in which not; whether that tells, and whether it is enough. */
 export function loadOf({ variants, slos }: Plan, runs: readonly RunReport[], variant: number) {
   const signs = signsOf(variants, runs, variant);
-  const seedsOf = (sign: boolean): ReadonlySet<number> => new Set(signs.filter((each) => each.sign === sign).map(({ run }) => run.seed)); // prettier-ignore
+  const seedsOf = (sign: boolean): ReadonlySet<number> =>
+    new Set(signs.filter((each) => each.sign === sign).map(({ run }) => run.seed));
   const [overloaded, sustained, seeds] = [seedsOf(true), seedsOf(false), signs.length];
   const kept = signs.filter(
     ({ sign, run }) => sign !== true && slos.every((slo) => resultOf(slo, null, run).met),
@@ -38,11 +47,17 @@ export function loadOf({ variants, slos }: Plan, runs: readonly RunReport[], var
 /** For each seed, whether the variant is overloaded. A run too short to tell is where the seed’s lighter loads are. */
 function signsOf(variants: Plan['variants'], runs: readonly RunReport[], variant: number) {
   const own = variants[variant];
-  const lighter = variants.flatMap((each, at) => (own !== undefined && at !== variant && isLighter(each.values, own.values) ? [at] : [])); // prettier-ignore
+  const lighter = variants.flatMap((each, at) =>
+    own !== undefined && at !== variant && isLighter(each.values, own.values) ? [at] : [],
+  );
   return runs.flatMap((run) => {
     if (run.variant !== variant) return [];
     const sign = signOf(run, own?.arrivals);
-    const isOver = sign === null && runs.some((other) => other.seed === run.seed && lighter.includes(other.variant) && signOf(other, own?.arrivals) === true); // prettier-ignore
+    const isOver =
+      sign === null &&
+      runs.some(
+        (other) => other.seed === run.seed && lighter.includes(other.variant) && signOf(other, own?.arrivals) === true,
+      );
     return [{ run, sign: isOver ? true : sign }];
   });
 }
@@ -60,10 +75,17 @@ function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null 
   const queueing = { ...program, mean: ((queue.mean ?? 0) * queue.count) / program.count };
   const alone = aloneOf(run);
   // However few programs there are: what is much slower than alone is no chance.
-  const signs = { arrivals_seconds: null, alone_seconds: null, program_seconds: program, program_queue_seconds: queueing, slowdown }; // prettier-ignore
+  const signs = {
+    arrivals_seconds: null,
+    alone_seconds: null,
+    program_seconds: program,
+    program_queue_seconds: queueing,
+    slowdown,
+  };
   const lasted = programs / arrivals.ratePerSecond;
   const isOver = isOverload(grew, signs);
-  if (grew === null || isOver === true) return isOver === true && lasted < FILLS * (program.mean ?? 0) && (slowdown.mean ?? 0) < CLEAR ? null : grew; // prettier-ignore
+  if (grew === null || isOver === true)
+    return isOver === true && lasted < FILLS * (program.mean ?? 0) && (slowdown.mean ?? 0) < CLEAR ? null : grew;
   return moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) === undefined ? false : null;
 }
 
@@ -94,7 +116,11 @@ export function programsToTell({ programs, variants }: Plan, runs: readonly RunR
   if (arrivals?.type !== 'open') return undefined;
   const lasted = programs / arrivals.ratePerSecond;
   const own = runs.filter((run) => run.variant === variant);
-  const spans = (run: RunReport) => Math.max(moreToTell({ arrivals_seconds: lasted, alone_seconds: aloneOf(run) }) ?? 0, (FILLS * (run.program_seconds.mean ?? 0)) / lasted); // prettier-ignore
+  const spans = (run: RunReport) =>
+    Math.max(
+      moreToTell({ arrivals_seconds: lasted, alone_seconds: aloneOf(run) }) ?? 0,
+      (FILLS * (run.program_seconds.mean ?? 0)) / lasted,
+    );
   // Where it is not the mean program that takes too long, it is the last one to end.
   const more = Math.max(...own.map((run) => (spans(run) > 1 ? spans(run) : LAST_ENDS)));
   const needed = Math.max(KEEPS_UP_PROGRAMS_MIN, 100 * Math.ceil((AMPLE * more * programs) / 100));

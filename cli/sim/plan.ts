@@ -113,7 +113,9 @@ export const choicesOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>)
 export function groupsOf(plan: Plan): number[][] {
   if (choicesOf(plan) < 2 && axesOf(plan.lists).some((axis) => SEARCHED.some((each) => each === axis))) return [];
   const size = choicesOf(plan) > 1 ? choicesOf(plan) : plan.variants.length;
-  return Array.from({ length: plan.variants.length / size }, (_, at) => Array.from({ length: size }, (__, choice) => at * size + choice)); // prettier-ignore
+  return Array.from({ length: plan.variants.length / size }, (_, at) =>
+    Array.from({ length: size }, (__, choice) => at * size + choice),
+  );
 }
 
 export const combinationsOf = ({ variants, seeds }: Pick<Plan, 'variants' | 'seeds'>): Combination[] =>

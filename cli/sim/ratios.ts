@@ -1,4 +1,16 @@
-import { BOTH_OVERLOADED, type Cost, type Grid, gridLines, type KindTimes, type PlaceRow, type Ratio, ratioText, tailName, type Times, verdictOf } from '../../lab/index.js'; // prettier-ignore
+import {
+  BOTH_OVERLOADED,
+  type Cost,
+  type Grid,
+  gridLines,
+  type KindTimes,
+  type PlaceRow,
+  type Ratio,
+  ratioText,
+  tailName,
+  type Times,
+  verdictOf,
+} from '../../lab/index.js';
 import { counted, ratio } from '../../text/index.js';
 import { choicesOf, groupsOf, isSweep, labelsOf, nameOf, type Plan, settingOf, type Variant } from './plan.js';
 import { verdictAmong } from './verdicts.js';
@@ -10,13 +22,19 @@ export function ratioLines(plan: Plan, ended: readonly RunReport[], width: numbe
   const every = groupsOf(plan).flatMap((group) => rowsOf(plan, runs, group));
   if (every.length === 0) return [];
   const all = every.filter(({ outcome }) => outcome !== BOTH_OVERLOADED);
-  const left = all.length === every.length ? [] : [`Left out: ${counted(every.length - all.length, 'row')}, as both settings are overloaded.`]; // prettier-ignore
+  const left =
+    all.length === every.length
+      ? []
+      : [`Left out: ${counted(every.length - all.length, 'row')}, as both settings are overloaded.`];
   if (all.length === 0) return left;
-  const [corner = '', ...labels] = labelsOf(plan, all.map(({ variant }) => variant)); // prettier-ignore
+  const [corner = '', ...labels] = labelsOf(
+    plan,
+    all.map(({ variant }) => variant),
+  );
   const rows = all.map((row, at) => ({ ...row, label: labels[at] ?? '' }));
   const has = (mark: RegExp) => rows.some(({ outcome }) => mark.test(outcome));
   return [
-    `Times divided by those ${choicesOf(plan) > 1 ? `of ${settingOf(plan, 0)}` : nameOf(plan, plan.variants[0] as Variant)}: below 1 is faster.`, // prettier-ignore
+    `Times divided by those ${choicesOf(plan) > 1 ? `of ${settingOf(plan, 0)}` : nameOf(plan, plan.variants[0] as Variant)}: below 1 is faster.`,
     ...gridLines(ratioGrid(corner, rows, plan.margin, isSweep(plan)), width),
     ...left,
     ...(has(/\*/)
@@ -38,7 +56,15 @@ const rowsOf = (plan: Plan, runs: readonly RunReport[], group: readonly number[]
     return [
       own,
       ...(calm === undefined ? [] : [{ ...own, outcome: `(${calm.of})`, times: calm }]),
-      ...(kind === undefined ? [] : [{ ...own, outcome: `(${[kind, told.of].filter(Boolean).join(', ')})`, times: { ...told, ...told.kinds?.[kind] } }]), // prettier-ignore
+      ...(kind === undefined
+        ? []
+        : [
+            {
+              ...own,
+              outcome: `(${[kind, told.of].filter(Boolean).join(', ')})`,
+              times: { ...told, ...told.kinds?.[kind] },
+            },
+          ]),
     ];
   });
 
@@ -51,8 +77,10 @@ interface Labelled extends Pick<PlaceRow, 'outcome'> {
 
 /** Ratios, with the intervals of those that differ by more than the margin; in a sweep, those that gains and prices are mostly of. */
 function ratioGrid(corner: string, rows: readonly Labelled[], margin: number, isMany: boolean): Grid {
-  const cell = (value?: Ratio) => value === undefined ? '-' : verdictOf(value, margin) === 'same' ? ratio(value.ratio) : ratioText(value); // prettier-ignore
-  const tailOf = (name: keyof Times['counts']) => tailName(Math.min(...rows.flatMap(({ times }) => times?.counts[name] ?? []))); // prettier-ignore
+  const cell = (value?: Ratio) =>
+    value === undefined ? '-' : verdictOf(value, margin) === 'same' ? ratio(value.ratio) : ratioText(value);
+  const tailOf = (name: keyof Times['counts']) =>
+    tailName(Math.min(...rows.flatMap(({ times }) => times?.counts[name] ?? [])));
   const cellsOf = ({ programs, firstToken }: Partial<KindTimes> = {}) =>
     [programs?.mean, programs?.p99, ...(isMany ? [] : [firstToken?.p50]), firstToken?.p99].map(cell);
   return {

@@ -51,8 +51,14 @@ export async function readPlan(
   const source = await readSource(command, flags, 'lengths', faults, signal);
   const { rate, concurrency } = first;
   const arrivals = readArrivals(command, { ...flags, rate, concurrency }, source);
-  if (searched === 'concurrency' && combinationsOf(lists).length < 2) command.error('--concurrency auto looks for where one of two settings pays: give two, such as --policy pass-through,plas'); // prettier-ignore
-  if (searched === 'engines' && arrivals.type !== 'open' && flags.slo.length === 0) command.error("--engines auto needs a --rate to sustain, or an objective to meet, such as --slo 'program_seconds.p95 < 600'"); // prettier-ignore
+  if (searched === 'concurrency' && combinationsOf(lists).length < 2)
+    command.error(
+      '--concurrency auto looks for where one of two settings pays: give two, such as --policy pass-through,plas',
+    );
+  if (searched === 'engines' && arrivals.type !== 'open' && flags.slo.length === 0)
+    command.error(
+      "--engines auto needs a --rate to sustain, or an objective to meet, such as --slo 'program_seconds.p95 < 600'",
+    );
   if (searched !== undefined && (flags.programs ?? Infinity) < KEEPS_UP_PROGRAMS_MIN)
     command.error(
       `--${searched} auto needs --programs ${KEEPS_UP_PROGRAMS_MIN} or more: fewer tell nothing of a load that lasts`,
@@ -60,7 +66,7 @@ export async function readPlan(
   const slos = flags.slo.map((text) => readSlo(command, text, 0, new Gathering(0).measures()));
   const around = circumstancesOf(lists);
   if (slos.length > 0 && (around.length > 1 || around.some((axis) => !SEARCHED.some((each) => each === axis))))
-    command.error('--slo takes several values of --rate, --concurrency or --engines alone: give one of each other'); // prettier-ignore
+    command.error('--slo takes several values of --rate, --concurrency or --engines alone: give one of each other');
   const isFaultless = (flags.conditions ?? []).every(({ conditions }) => Object.keys(conditions).length === 0);
   const isExact = arrivals.type === 'trace' && isFaultless;
   const every = flags.seed ?? (searched === undefined ? [0] : searchSeeds(combinationsOf(lists).length));
@@ -96,7 +102,7 @@ export async function readPlan(
 
 /** As many seeds as tell most, if there is room for as many runs. */
 const searchSeeds = (choices: number): readonly number[] =>
-  Array.from({ length: Math.max(1, Math.min(SEEDS, Math.floor(RUNS_MAX / VALUES_MAX / choices))) }, (_, at) => at + 1); // prettier-ignore
+  Array.from({ length: Math.max(1, Math.min(SEEDS, Math.floor(RUNS_MAX / VALUES_MAX / choices))) }, (_, at) => at + 1);
 
 /** The flags with a number, from which no search begins, for the circumstance that is looked for. */
 function searchedOf(command: Command, given: GivenFlags): SimFlags & Pick<Plan, 'searched'> {
@@ -108,14 +114,29 @@ function searchedOf(command: Command, given: GivenFlags): SimFlags & Pick<Plan, 
 }
 
 function listsOf(flags: SimFlags): Lists {
-  const names = ['rate', 'concurrency', 'engines', 'window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const; // prettier-ignore
-  const lists = { ...Object.fromEntries(names.map((name) => [name, flags[name]])), preset: flags.preset?.map(({ name }) => name), conditions: flags.conditions?.map(({ name }) => name) }; // prettier-ignore
+  const names = [
+    'rate',
+    'concurrency',
+    'engines',
+    'window',
+    'gate',
+    'hostGate',
+    'foresight',
+    'tenants',
+    'retention',
+  ] as const;
+  const lists = {
+    ...Object.fromEntries(names.map((name) => [name, flags[name]])),
+    preset: flags.preset?.map(({ name }) => name),
+    conditions: flags.conditions?.map(({ name }) => name),
+  };
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 
 /** Of a file, its policy and none, which tells whether it pays. Other settings with several values are compared alone. */
 function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] {
-  const saysWhat = flags.balancer !== undefined || axesOf(listsOf(flags)).some((axis) => axis !== 'policy' && isChoice(axis)); // prettier-ignore
+  const saysWhat =
+    flags.balancer !== undefined || axesOf(listsOf(flags)).some((axis) => axis !== 'policy' && isChoice(axis));
   if (saysWhat) return [own];
   return flags.config === undefined ? COMPARED : ['pass-through', own === 'pass-through' ? 'plas' : own];
 }
@@ -150,7 +171,8 @@ function checkRuns(command: Command, lists: Lists & { readonly seed: readonly nu
   const spared = isSpared ? ((product(SCHEDULED) - 1) * product(AXES)) / product([...SCHEDULED, 'policy']) : 0;
   const runs = (product(AXES) - spared) * lists.seed.length;
   const factors = several.map(([name, list]) => `${list.length} of --${name}`).join(' x ');
-  if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}) exceed the limit of ${RUNS_MAX}: give fewer values`); // prettier-ignore
+  if (runs > RUNS_MAX)
+    command.error(`${integer(runs)} runs (${factors}) exceed the limit of ${RUNS_MAX}: give fewer values`);
 }
 
 export function variantOf(
@@ -184,8 +206,13 @@ export function variantOf(
 }
 
 function presetWith(preset: Preset, kvTokens: number | undefined, sizes: Scheduling['sizes']): Preset {
-  const { capacityTokens = preset.kvTokens, contextTokensMax: maxModelLen = preset.maxModelLen, hostTokensPerSecond } = sizes; // prettier-ignore
-  const hostBytesPerSecond = hostTokensPerSecond === undefined ? preset.hostBytesPerSecond : hostTokensPerSecond * preset.kvBytesPerToken; // prettier-ignore
+  const {
+    capacityTokens = preset.kvTokens,
+    contextTokensMax: maxModelLen = preset.maxModelLen,
+    hostTokensPerSecond,
+  } = sizes;
+  const hostBytesPerSecond =
+    hostTokensPerSecond === undefined ? preset.hostBytesPerSecond : hostTokensPerSecond * preset.kvBytesPerToken;
   return { ...preset, kvTokens: kvTokens ?? capacityTokens, maxModelLen, hostBytesPerSecond };
 }
 

@@ -28,10 +28,10 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   const runs = all.filter(({ complete }) => complete);
   const settings = choicesOf(plan);
   const isWhole = runs.length === plan.variants.length * plan.seeds.length;
-  if (!isWhole || !isPossible(plan.variants[0]) || plan.variants.every((_, at) => isLost(runs, at))) return undefined; // prettier-ignore
+  if (!isWhole || !isPossible(plan.variants[0]) || plan.variants.every((_, at) => isLost(runs, at))) return undefined;
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
-  const next = isStopped ? undefined : enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts); // prettier-ignore
+  const next = isStopped ? undefined : (enginesNext(plan, runs) ?? nextOf(plan, runs, verdicts));
   const told = (choice: number, answer: Lines, rest: Lines = []) => {
     const declared = ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [];
     const lines = [...answer, ...sustained, ...rest, ...declared].filter((line) => line !== undefined);
@@ -43,10 +43,14 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
   if (settings < 2) return told(0, outcomes, [next]);
   const { choice, sentence } = choiceOf(plan, runs, verdicts);
   // Where engines are counted, that is the question.
-  const tell = (taken: number, lines: Lines) => enginesOf(plan).length > 1 ? told(taken, [], lines) : told(taken, lines); // prettier-ignore
+  const tell = (taken: number, lines: Lines) =>
+    enginesOf(plan).length > 1 ? told(taken, [], lines) : told(taken, lines);
   const isOnePlace = plan.variants.length === settings;
   // Seeds or programs are wanted where no answer is certain.
-  const isOpen = choice === 0 ? plan.searched === undefined || verdicts.some((each) => each.isOpen) : isOnePlace && steadyOf(plan, runs)?.isLarge === false; // prettier-ignore
+  const isOpen =
+    choice === 0
+      ? plan.searched === undefined || verdicts.some((each) => each.isOpen)
+      : isOnePlace && steadyOf(plan, runs)?.isLarge === false;
   if (isOpen && next !== undefined) return tell(0, [next]);
   const own = isOnePlace ? textOf(plan, runs, verdicts, choice) : undefined;
   return tell(choice, [own ?? sentence, next ?? higherOf(plan, runs, verdicts)]);
@@ -56,38 +60,61 @@ export function recommend(plan: Plan, all: readonly RunReport[], isStopped = fal
 function textOf(plan: Plan, runs: readonly RunReport[], [verdict]: readonly SimVerdict[], choice: number) {
   const { missed = [], rows = [] } = verdict ?? {};
   const who = rows.find(({ at }) => at === choice)?.price.find(({ measure }) => measure === 'kind')?.text;
-  if (choice > 0) return `Take ${sentenceOf(plan, runs, { first: 0, other: choice })}${who === undefined ? '' : ` ${who}.`}`; // prettier-ignore
-  return missed.length === 0 ? undefined : `Keep ${settingOf(plan, 0)}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`; // prettier-ignore
+  if (choice > 0)
+    return `Take ${sentenceOf(plan, runs, { first: 0, other: choice })}${who === undefined ? '' : ` ${who}.`}`;
+  return missed.length === 0
+    ? undefined
+    : `Keep ${settingOf(plan, 0)}: ${namesOf(missed)} ${missed.length > 1 ? 'miss' : 'misses'} ${objectivesOf(plan)}.`;
 }
 
 /** The option that may show a gain, if no load of these does, and none overloads a setting in any seed: a sentence. */
 function higherOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): string | undefined {
   const { axis, values } = loadsOf(plan);
   const isRecorded = plan.isExact && isAlone(plan, axis);
-  const isOpen = plan.searched === undefined && choicesOf(plan) > 1 && (values.length > 0 || isRecorded) && plan.variants.slice(1).some(isPossible); // prettier-ignore
+  const isOpen =
+    plan.searched === undefined &&
+    choicesOf(plan) > 1 &&
+    (values.length > 0 || isRecorded) &&
+    plan.variants.slice(1).some(isPossible);
   const isCalm = plan.variants.every((_, at) => loadOf(plan, runs, at).overloaded.size === 0);
-  return isOpen && isCalm && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0) ? `A higher load may show a gain: ${auto(plan, axis, 'one', programsAbove(plan))}` : undefined; // prettier-ignore
+  return isOpen && isCalm && verdicts.every((each) => each.isHeld && !each.isOpen && each.better.length === 0)
+    ? `A higher load may show a gain: ${auto(plan, axis, 'one', programsAbove(plan))}`
+    : undefined;
 }
 
 const ALL_SAME = 'All settings gave the same results: what differs never came into play.';
 
 /** Whether all variants gave the same figures with each seed, at one load. */
 function isAllSame({ variants, lists }: Plan, runs: readonly RunReport[]): boolean {
-  const figures = variants.map((_, at) => JSON.stringify(runs.flatMap((run) => (run.variant === at ? [run.program_seconds, run.ttft_seconds] : [])))); // prettier-ignore
+  const figures = variants.map((_, at) =>
+    JSON.stringify(runs.flatMap((run) => (run.variant === at ? [run.program_seconds, run.ttft_seconds] : []))),
+  );
   const isOneLoad = axesOf(lists).every((axis) => !SEARCHED.some((each) => each === axis));
   return variants.length > 1 && isOneLoad && new Set(figures).size === 1;
 }
 
 /** The settings that vary, of one of them. */
 const ownOf = ({ lists, variants }: Plan, choice: number): Values =>
-  Object.fromEntries(axesOf(lists).filter(isChoice).map((axis) => [axis, variants[choice]?.values[axis]])); // prettier-ignore
+  Object.fromEntries(
+    axesOf(lists)
+      .filter(isChoice)
+      .map((axis) => [axis, variants[choice]?.values[axis]]),
+  );
 
 function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
   const { length: loads } = loadsOf(plan).values;
   const name = (choice: number) => settingOf(plan, choice);
   const served = verdicts.filter((each) => each.isHeld);
   const isShort = verdicts.some((each) => each.isShort);
-  if (served.length === 0) return { choice: 0, sentence: isShort ? 'Too few programs to tell what is sustained.' : plan.slos.length === 0 ? 'No setting sustains any of these.' : undefined }; // prettier-ignore
+  if (served.length === 0)
+    return {
+      choice: 0,
+      sentence: isShort
+        ? 'Too few programs to tell what is sustained.'
+        : plan.slos.length === 0
+          ? 'No setting sustains any of these.'
+          : undefined,
+    };
   return breakEvenOf(served, name, loads > 1 ? loads : undefined, preferredOf(plan, runs, served), verdicts.length);
 }
 
@@ -98,8 +125,12 @@ function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly 
   const own = better.find((choice) => isDefault(ownOf(plan, choice)));
   if (own === undefined) return undefined;
   const places = plan.variants.flatMap((_, at) => (at % choices === 0 ? [at] : []));
-  const winsOf = (choice: number) => places.filter((at) => beats(compare(plan, runs, { first: at + own, other: at + choice }).change, plan.margin)).length; // prettier-ignore
-  const [most = own] = better.filter((choice) => 2 * winsOf(choice) >= places.length).sort((a, b) => winsOf(b) - winsOf(a)); // prettier-ignore
+  const winsOf = (choice: number) =>
+    places.filter((at) => beats(compare(plan, runs, { first: at + own, other: at + choice }).change, plan.margin))
+      .length;
+  const [most = own] = better
+    .filter((choice) => 2 * winsOf(choice) >= places.length)
+    .sort((a, b) => winsOf(b) - winsOf(a));
   return most;
 }
 

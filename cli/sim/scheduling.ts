@@ -69,7 +69,9 @@ export function readScheduling(file?: string, settings: Values = {}, warn = warn
 function sizesOf({ engines, discovery }: Config, { window }: Values) {
   const names = (Object.keys(SIZES) as Size[]).filter((name) => name !== 'window' || window === undefined);
   const all = names.map((name) => [name, [...new Set([...engines, ...discovery].map((each) => each[name]))]] as const);
-  const sizes = Object.fromEntries(all.flatMap(([name, [value, ...others]]) => value === undefined || others.length > 0 ? [] : [[name, value]])); // prettier-ignore
+  const sizes = Object.fromEntries(
+    all.flatMap(([name, [value, ...others]]) => (value === undefined || others.length > 0 ? [] : [[name, value]])),
+  );
   return {
     sizes: sizes as Scheduling['sizes'],
     differing: all.flatMap(([name, { length }]) => (length > 1 ? name : [])),
@@ -79,9 +81,14 @@ function sizesOf({ engines, discovery }: Config, { window }: Values) {
 /** Keys of the file that the simulated engines do not follow, as they are all alike. */
 function* leftOut({ discovery }: Config, { engines, preset }: Values, differing: readonly Size[]) {
   for (const name of differing)
-    yield [`engines[].${name}`, `differs from engine to engine, so it is left out: the simulated ones are alike (${SIZES[name]})`]; // prettier-ignore
-  if (discovery.length > 0 && engines === undefined) yield ['discovery', 'does not tell how many engines it will find: --engines does']; // prettier-ignore
-  if (preset === undefined) yield ['engines', `does not tell models’ sizes and machines: all are ${DEFAULT_PRESET} (--preset)`]; // prettier-ignore
+    yield [
+      `engines[].${name}`,
+      `differs from engine to engine, so it is left out: the simulated ones are alike (${SIZES[name]})`,
+    ];
+  if (discovery.length > 0 && engines === undefined)
+    yield ['discovery', 'does not tell how many engines it will find: --engines does'];
+  if (preset === undefined)
+    yield ['engines', `does not tell models’ sizes and machines: all are ${DEFAULT_PRESET} (--preset)`];
 }
 
 /** Stand-ins for keys and tokens that the file takes from the environment: any will do, as long as no two are equal. */
@@ -94,7 +101,8 @@ const SOME_SECRETS: Readonly<Record<string, string | undefined>> = new Proxy(
 export const isDefault = (values: Values, config: object = loadConfig({})): boolean =>
   settingsOf(values).every(([section, key, value]) => ownOf(config, section, key) === value);
 
-const ownOf = (config: object, section: string, key: string) => (config as Record<string, Record<string, unknown>>)[section]?.[key]; // prettier-ignore
+const ownOf = (config: object, section: string, key: string) =>
+  (config as Record<string, Record<string, unknown>>)[section]?.[key];
 
 /** The lists with those first that others are compared with: no scheduling, or a gateway’s own values. */
 export function ownFirst<L extends Lists>(lists: L, config: object): L {
@@ -114,7 +122,8 @@ const settingsOf = <T>(values: { readonly [A in Axis]?: T }) =>
 
 /** The values as lines of the gateway's YAML file, under a heading. @param file the gateway’s, which may have them */
 export function fragmentOf(values: Values, file?: string): string[] {
-  if (file !== undefined && isDefault(values, readScheduling(file, {}, () => undefined).config)) return [`${file} has it so.`]; // prettier-ignore
+  if (file !== undefined && isDefault(values, readScheduling(file, {}, () => undefined).config))
+    return [`${file} has it so.`];
   const sections: Record<string, Record<string, unknown>> = {};
   for (const [section, key, value] of settingsOf(values)) sections[section] = { ...sections[section], [key]: value };
   const heading = isDefault(values)

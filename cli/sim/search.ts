@@ -51,7 +51,9 @@ export async function search(plan: Plan, axis: Searched, isSized: boolean, run: 
 
 /** Runs in which programs that run one at a time miss an objective of times: no load and no number of engines meets it. */
 async function missedAlone(plan: Plan, axis: Searched, run: Run): Promise<Found | undefined> {
-  const slos = plan.slos.filter(({ operator, path }) => operator.startsWith('<') && COMPARED.some((name) => path.includes(name))); // prettier-ignore
+  const slos = plan.slos.filter(
+    ({ operator, path }) => operator.startsWith('<') && COMPARED.some((name) => path.includes(name)),
+  );
   if (slos.length === 0) return undefined;
   const one = withValues({ ...plan, slos, searched: undefined }, 'concurrency', [1]);
   const alone = axis === 'engines' ? withValues(one, axis, [IDLE_ENGINES]) : one;
@@ -94,7 +96,12 @@ const NEXT: Readonly<Record<Searched, (found: Found) => number | undefined>> = {
     const end = numbers.length - 1;
     const isOver = variantsAt(plan, end).some((variant) => !loadOf(plan, runs, variant).isMet);
     // On as many engines as programs at a time, each has its own. Where twice as many changed nothing, no number does.
-    if (isOver && !isFlat(plan, runs, end, end - 1) && 2 * high <= Math.min(LOAD_MAX, plan.lists.concurrency?.[0] ?? plan.programs)) return 2 * high; // prettier-ignore
+    if (
+      isOver &&
+      !isFlat(plan, runs, end, end - 1) &&
+      2 * high <= Math.min(LOAD_MAX, plan.lists.concurrency?.[0] ?? plan.programs)
+    )
+      return 2 * high;
     const isEdge = (at: number) => held[at]?.some((is, choice) => is && held[at - 1]?.[choice] === false) === true;
     const above = numbers.findIndex((number, at) => at > 0 && number > (numbers[at - 1] ?? 0) + 1 && isEdge(at));
     return above < 0 ? undefined : Math.floor(((numbers[above - 1] ?? 0) + (numbers[above] ?? 0)) / 2);
@@ -109,7 +116,10 @@ function between(values: readonly number[], at: number): number | undefined {
 
 /** Whether no queue grows under the lightest load, and all programs take the same time as under the next, but for a hundredth. */
 function isFlat(plan: Plan, runs: readonly RunReport[], lightest: number, next: number): boolean {
-  const timesAt = (at: number) => variantsAt(plan, at).map((variant) => runs.reduce((sum, run) => sum + (run.variant === variant ? (run.program_seconds.mean ?? 0) : 0), 0)); // prettier-ignore
+  const timesAt = (at: number) =>
+    variantsAt(plan, at).map((variant) =>
+      runs.reduce((sum, run) => sum + (run.variant === variant ? (run.program_seconds.mean ?? 0) : 0), 0),
+    );
   const before = timesAt(next);
   const isGrowing = variantsAt(plan, lightest).some((variant) => loadOf(plan, runs, variant).overloaded.size > 0);
   return !isGrowing && timesAt(lightest).every((time, choice) => Math.abs(time - (before[choice] ?? 0)) <= FLAT * time);
@@ -122,7 +132,11 @@ function joined(plan: Plan, axis: Searched, found: ReadonlyMap<number, readonly 
   const tried = [...found].sort(([a], [b]) => a - b);
   const choices = choicesOf(plan);
   return {
-    plan: withValues(plan, axis, tried.map(([value]) => value)), // prettier-ignore
+    plan: withValues(
+      plan,
+      axis,
+      tried.map(([value]) => value),
+    ),
     runs: tried.flatMap(([, runs], at) => runs.map((run) => ({ ...run, variant: at * choices + run.variant }))),
   };
 }

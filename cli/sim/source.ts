@@ -47,7 +47,8 @@ const PROGRAMS_DEFAULT = 300;
  */
 export function addSourceOptions(command: Command, { otherwise = '', canSearch = false } = {}): Command {
   // Commander gives a reader what it returned before.
-  const load = (...range: NumberRange) => (canSearch ? orAuto(loadsFrom(...range)) : loadsFrom(...range)) as NumbersReader; // prettier-ignore
+  const load = (...range: NumberRange) =>
+    (canSearch ? orAuto(loadsFrom(...range)) : loadsFrom(...range)) as NumbersReader;
   const more = canSearch ? ', or auto' : '';
   return command
     .optionsGroup('Programs and their arrivals:')
@@ -125,7 +126,9 @@ export const openWorkload = (nameOrFile: string): Workload =>
 
 /** Whether programs have tenants, among whom engine time can be divided. */
 export const hasTenants = (source: ProgramSource): boolean =>
-  source.type === 'trace' ? source.programs.some(({ tenant }) => tenant !== undefined) : openWorkload(source.workload).hasTenants === true; // prettier-ignore
+  source.type === 'trace'
+    ? source.programs.some(({ tenant }) => tenant !== undefined)
+    : openWorkload(source.workload).hasTenants === true;
 
 /** The arrivals of the programs; ends the command if its flags do not determine them. */
 export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource): Arrivals {
@@ -142,7 +145,9 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
   if (traceSpeed !== undefined && source.type === 'trace')
     command.error(`${source.file} has no arrival times: set --rate or --concurrency`);
-  return command.error('set an arrival rate, such as --rate 0.5 (maitred sim --rate auto finds those that tell most), or how many programs run at a time, such as --concurrency 8'); // prettier-ignore
+  return command.error(
+    'set an arrival rate, such as --rate 0.5 (maitred sim --rate auto finds those that tell most), or how many programs run at a time, such as --concurrency 8',
+  );
 }
 
 /** Number of programs; a recording with its own arrivals is not repeated. */

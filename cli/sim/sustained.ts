@@ -16,12 +16,17 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const isOfEngines = engines.length > 1 || plan.searched === 'engines';
   const values = isOfEngines ? engines : axis === 'rate' || plan.slos.length > 0 ? given : [];
   const isOne = values.length < 2 && !isOfEngines;
-  const isOverloading = choicesOf(plan) === plan.variants.length && plan.variants.some((_, at) => loadOf(plan, runs, at).overloaded.size > 0); // prettier-ignore
+  const isOverloading =
+    choicesOf(plan) === plan.variants.length &&
+    plan.variants.some((_, at) => loadOf(plan, runs, at).overloaded.size > 0);
   if (isOne && plan.slos.length === 0 && !isOverloading) return [];
   const [at, unit] = isOfEngines ? ['on', 'engines'] : axis === 'rate' ? ['at', 'a second'] : ['with', 'at a time'];
   const named = new Map<string, string[]>();
   for (const choice of variantsAt(plan, 0)) {
-    const loads = Array.from({ length: isOne ? 1 : values.length }, (_, place) => ({ value: values[place], ...loadOf(plan, runs, place * choicesOf(plan) + choice) })); // prettier-ignore
+    const loads = Array.from({ length: isOne ? 1 : values.length }, (_, place) => ({
+      value: values[place],
+      ...loadOf(plan, runs, place * choicesOf(plan) + choice),
+    }));
     // The lowest load first: the lowest rate, or the most engines.
     if (isOfEngines) loads.reverse();
     const end = loads.findIndex(({ isKept }) => !isKept);
@@ -31,13 +36,26 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     const share = `${last?.kept} of ${last?.seeds}`;
     const some =
       last === undefined || last.kept === last.seeds ? '' : ` (${end === -1 ? `${at} ${last.value} in ` : ''}${share})`;
-    const upTo = isOfEngines ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}` : `${isUnknown ? 'at least ' : ''}up to ${last?.value} ${unit}`; // prettier-ignore
-    const reach = end === 0 ? (isUnknown ? 'unknown, with so few programs' : 'none of these') : `${end === -1 ? (isOfEngines && values.length === 1 ? valuesText({ engines: values[0] ?? 1 }) : 'all of these') : upTo}${some}`; // prettier-ignore
+    const upTo = isOfEngines
+      ? `on ${last?.value} engines or more${isUnknown ? ', perhaps on fewer' : ''}`
+      : `${isUnknown ? 'at least ' : ''}up to ${last?.value} ${unit}`;
+    const reach =
+      end === 0
+        ? isUnknown
+          ? 'unknown, with so few programs'
+          : 'none of these'
+        : `${end === -1 ? (isOfEngines && values.length === 1 ? valuesText({ engines: values[0] ?? 1 }) : 'all of these') : upTo}${some}`;
     const text = isOne ? share : reach;
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
-  const groups = [...named].sort(([, one], [, other]) => Number(isMany(one)) * one.length - Number(isMany(other)) * other.length); // prettier-ignore
-  const texts = groups.map(([text, names], at) => (groups.length === 1 ? text : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names)} ${text}`)); // prettier-ignore
+  const groups = [...named].sort(
+    ([, one], [, other]) => Number(isMany(one)) * one.length - Number(isMany(other)) * other.length,
+  );
+  const texts = groups.map(([text, names], at) =>
+    groups.length === 1
+      ? text
+      : `${isMany(names) && at === groups.length - 1 ? `the ${names.length} others` : namesOf(names)} ${text}`,
+  );
   const objectives = objectivesOf(plan);
   const what = `${isOne ? 'Seeds that sustain this load' : 'Sustained'}${objectives === '' ? '' : ` with ${objectives}`}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
@@ -74,9 +92,9 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
   const { axis, values } = loadsOf(plan);
   const isHeld = plan.variants.some((_, at) => loadOf(plan, runs, at).isHeld);
   if (isMissed && values.length === 1 && plan.lists.concurrency?.[0] === 1)
-    return `No load meets ${objectivesOf(plan)}, as programs miss it one at a time ${valuesText({ engines: plan.variants[0]?.engines ?? 1 })}: change the model, the machine or the objective.`; // prettier-ignore
+    return `No load meets ${objectivesOf(plan)}, as programs miss it one at a time ${valuesText({ engines: plan.variants[0]?.engines ?? 1 })}: change the model, the machine or the objective.`;
   if (isMissed && values.length === 1 && isHeld)
-    return `No setting meets ${objectivesOf(plan)} at this load: ${axis === 'rate' ? auto(plan, axis, 'those at which one does') : auto(plan, 'engines', 'the fewest on which one does')}`; // prettier-ignore
+    return `No setting meets ${objectivesOf(plan)} at this load: ${axis === 'rate' ? auto(plan, axis, 'those at which one does') : auto(plan, 'engines', 'the fewest on which one does')}`;
   if (engines.length < 2) return undefined;
   const loads = engines.map((_, at) => variantsAt(plan, at).map((variant) => loadOf(plan, runs, variant)));
   const unknown = loads.findLastIndex((each) => each.some(({ state }) => state === 'unknown'));
@@ -91,14 +109,22 @@ export function enginesNext(plan: Plan, runs: readonly RunReport[]): string | un
     return `Too few programs to tell whether this rate is sustained ${valuesText({ engines: engines[edge ?? 0] ?? 1 })}: ${again(plan, longer)}`;
   const isOpen = firsts.some((first) => first >= 0 && (engines[first] ?? 1) > (engines[first - 1] ?? 0) + 1);
   const isMore = plan.searched === undefined && firsts.includes(-1);
-  return isOpen || isMore ? `The fewest that are enough may not be among these: ${auto(plan, 'engines', 'them')}` : undefined; // prettier-ignore
+  return isOpen || isMore
+    ? `The fewest that are enough may not be among these: ${auto(plan, 'engines', 'them')}`
+    : undefined;
 }
 
 /** Whether so many programs came that each variant shows what it sustains. */
-export const isTelling = (plan: Plan, runs: readonly RunReport[]): boolean => plan.variants.every((_, at) => loadOf(plan, runs, at).state !== 'unknown'); // prettier-ignore
+export const isTelling = (plan: Plan, runs: readonly RunReport[]): boolean =>
+  plan.variants.every((_, at) => loadOf(plan, runs, at).state !== 'unknown');
 
 /** Whether nothing waits at one load, and more programs would not change that. */
-export const isIdle = (plan: Plan, runs: readonly RunReport[]): boolean => valuesOf(plan, 'rate').length < 2 && enginesOf(plan).length < 2 && runs.length > 0 && runs.every(isUnloaded) && isTelling(plan, runs); // prettier-ignore
+export const isIdle = (plan: Plan, runs: readonly RunReport[]): boolean =>
+  valuesOf(plan, 'rate').length < 2 &&
+  enginesOf(plan).length < 2 &&
+  runs.length > 0 &&
+  runs.every(isUnloaded) &&
+  isTelling(plan, runs);
 
 export const objectivesOf = ({ slos }: Plan): string => slos.map(({ expression }) => expression).join(' and ');
 

@@ -21,7 +21,10 @@ export function tablesOf(
 ) {
   const runs = all.filter((run) => run.complete);
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
-  const [corner = '', ...labels] = labelsOf(plan, plan.variants.map((_, at) => at)); // prettier-ignore
+  const [corner = '', ...labels] = labelsOf(
+    plan,
+    plan.variants.map((_, at) => at),
+  );
   const rows = ended.flatMap((own, at) => (own.length > 0 ? [[labels[at] ?? '', own] as const] : []));
   const blocks = [
     document.complete ? [] : ['Stopped: runs that had not ended are left out.'],
@@ -53,7 +56,7 @@ function titleOf({ source, programs, variants, lists, seeds, isExact }: Plan): s
       ? `seed ${seeds.join()}`
       : `means over seeds ${rangeText(seeds)}`;
   const of = source.type === 'workload' ? source.workload : source.file;
-  return `${of}: ${counted(programs, 'program')} ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`; // prettier-ignore
+  return `${of}: ${counted(programs, 'program')} ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`;
 }
 
 /** As the command line takes them. */
@@ -66,7 +69,9 @@ function rangeText(seeds: readonly number[]): string {
 function notesOf({ seeds, isExact }: Plan, { ratios }: SimDocument, runs: readonly RunReport[]): string[] {
   return [
     ...(runs.some(({ failed }) => failed > 0)
-      ? ['Failed programs: one of their calls ended without an answer, refused, broken or cancelled for good by its client. Ratios are over the programs that both settings completed, means over all that each did.'] // prettier-ignore
+      ? [
+          'Failed programs: one of their calls ended without an answer, refused, broken or cancelled for good by its client. Ratios are over the programs that both settings completed, means over all that each did.',
+        ]
       : []),
     ...(ratios.length === 0 || isExact ? [] : [intervalText(seeds.length, 'seeds')]),
     'All figures: --json.',

@@ -36,7 +36,8 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
       isForeign: !isPossible(plan.variants[other]),
       isSteadier: change.of !== undefined && Number(loads[choice]?.overloaded.size) < Number(loads[0]?.overloaded.size),
       // Where nobody knows whether the first sustains the load, to overload is no loss against it.
-      isOverloaded: loads[choice]?.isHeld !== true && (choice === 0 || (change.of === undefined && loads[0]?.state !== 'unknown')), // prettier-ignore
+      isOverloaded:
+        loads[choice]?.isHeld !== true && (choice === 0 || (change.of === undefined && loads[0]?.state !== 'unknown')),
       failed: runs.reduce((sum, run) => sum + (run.variant === other ? run.failed : 0), 0),
     };
   });
@@ -47,7 +48,12 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
   // The gain of a burst need not hold for a load.
   const isShort = best !== undefined && loads[best]?.state === 'unknown';
   const isKept = (choice: number) => !isShort && !missing.includes(choice);
-  const noted = (choice: number) => isShort && verdict.better.includes(choice) ? ', if it lasts' : missing.includes(choice) ? ', misses the objective' : ''; // prettier-ignore
+  const noted = (choice: number) =>
+    isShort && verdict.better.includes(choice)
+      ? ', if it lasts'
+      : missing.includes(choice)
+        ? ', misses the objective'
+        : '';
   return {
     ...verdict,
     variants,

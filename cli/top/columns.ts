@@ -15,7 +15,10 @@ interface Column {
 
 /** Columns whose titles do not say all. */
 const LEGEND: readonly (readonly [title: string, meaning: string])[] = [
-  ['WAITS', 'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others'], // prettier-ignore
+  [
+    'WAITS',
+    'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others',
+  ],
   [
     'STATE',
     'run+wait: some calls run, others wait; hangs: calls run on an engine that is down; ending: ended, and its last calls wait or run; idle: no call',
@@ -40,7 +43,10 @@ const COLUMNS: readonly Column[] = [
   { title: 'TENANT', width: 10, rank: 4, align: 'left', text: ({ tenant = '' }) => tenant },
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
-  { ...time('WAITS', 2, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
+  {
+    ...time('WAITS', 2, 'current_wait_seconds'),
+    text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-'),
+  },
   { title: 'FOR', width: 10, rank: 4, align: 'left', text: causeText },
   { title: 'LVL', width: 3, rank: 3, sort: 'level', text: (row) => (row.background ? 'bg' : countText(row.level)) },
   time('QUEUED', 11, 'waiting_seconds'),
@@ -74,7 +80,10 @@ export function tableLines(rows: readonly ProgramRow[], sort: string, width: num
   const left = width - columns.reduce((sum, column) => sum + column.width + 1, 0);
   const name = Math.min(left, Math.max(NAME_WIDTH_WANTED, ...rows.map(({ id }) => widthOf(id))));
   const line = (id: string, textOf: (column: Column) => string): string =>
-    fitted(shortened(id, name), name) + columns.map((column) => ` ${fitted(shortened(textOf(column), column.width), column.width, column.align ?? 'right')}`).join(''); // prettier-ignore
+    fitted(shortened(id, name), name) +
+    columns
+      .map((column) => ` ${fitted(shortened(textOf(column), column.width), column.width, column.align ?? 'right')}`)
+      .join('');
   const arrow = sort === key ? '▴' : '▾';
   const titles = line('PROGRAM', ({ title, sort: own }) => (own === key ? arrow + title : title));
   return [titles, ...rows.map((row) => line(row.id, ({ text }) => text(row)))];

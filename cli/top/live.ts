@@ -250,7 +250,10 @@ const KEYS_LINE = 'q quit  ↑↓ row  Enter why  s S sort  r reverse  / filter 
 /** Some terminals do not know their size. */
 const heightOf = ({ rows }: LiveOptions['output']): number => Math.max(OTHER_LINES + 3, rows || 24);
 const KEYS = [
-  ['keys', 'q quit, ↑ ↓ PgUp PgDn Home End choose a row, Enter or w why it waits, s S sort by the next or previous column, r reverse, / filter (Enter takes it, Esc leaves it, Ctrl-U clears it, Ctrl-W its last word), Ctrl-Z suspend'], // prettier-ignore
+  [
+    'keys',
+    'q quit, ↑ ↓ PgUp PgDn Home End choose a row, Enter or w why it waits, s S sort by the next or previous column, r reverse, / filter (Enter takes it, Esc leaves it, Ctrl-U clears it, Ctrl-W its last word), Ctrl-Z suspend',
+  ],
   ['columns', 'a wider terminal shows more of them'],
 ] as const;
 const HELP: Page = (columns) => legend(columns, KEYS);

@@ -26,7 +26,12 @@ export class Store {
       if (!NAME.test(name)) throw new RangeError(`not a name of a pool or gateway: ${JSON.stringify(name)}`);
     const prefix = (this.#prefix = `maitred:{${pool}}:`);
     const channel = (name: string): string => `${prefix}${name}:`;
-    this.channels = { parts: channel('parts'), moved: channel('moved'), answers: channel('answers'), asked: `${prefix}asked` }; // prettier-ignore
+    this.channels = {
+      parts: channel('parts'),
+      moved: channel('moved'),
+      answers: channel('answers'),
+      asked: `${prefix}asked`,
+    };
   }
 
   async subscribe(): Promise<void> {

@@ -1,7 +1,21 @@
 import type { Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
 import type { Block } from '../report/plot.js';
-import { caseOf, chat, coding, crossed, fleet, inProduction, mcts, mixed, react, recorded, rowsOf, tenants, type Load } from './loads.js'; // prettier-ignore
+import {
+  caseOf,
+  chat,
+  coding,
+  crossed,
+  fleet,
+  inProduction,
+  mcts,
+  mixed,
+  react,
+  recorded,
+  rowsOf,
+  tenants,
+  type Load,
+} from './loads.js';
 import { LOST, perToken, programTime, type Results } from './results.js';
 
 const DECLARED: Setup = { policy: 'plas', settings: { 'policy.foresight': 'declared' } };

@@ -29,7 +29,14 @@ export const synthetic =
   (workload: WorkloadName, count: number, ratePerSecond: number, others: Partial<Scenario> = {}) =>
   (scale: Scale): Load => ({
     name: workload,
-    scenario: { programs: { workload }, count: scale.programs(count), ratePerSecond, engines: 1, machine: MACHINE, ...others }, // prettier-ignore
+    scenario: {
+      programs: { workload },
+      count: scale.programs(count),
+      ratePerSecond,
+      engines: 1,
+      machine: MACHINE,
+      ...others,
+    },
   });
 
 const SMALL_CACHES = { engines: 2, machine: 'qwen3-coder-30b-a3b' } as const;

@@ -60,7 +60,12 @@ const measuresOf = ({ name }: Load): readonly [Measure, Measure] =>
   name === 'mini-swe-agent' ? [programTime('mean'), programTime('p99')] : [perToken('mean'), perToken('p99')];
 
 function defaultsTable(loads: readonly Load[], results: Results): Block[] {
-  const rows = loads.flatMap((load) => measuresOf(load).map((measure) => [`${load.name}, ${measure.label}`, results.shown(caseOf(load, DEFAULT), measure)])); // prettier-ignore
+  const rows = loads.flatMap((load) =>
+    measuresOf(load).map((measure) => [
+      `${load.name}, ${measure.label}`,
+      results.shown(caseOf(load, DEFAULT), measure),
+    ]),
+  );
   return [{ type: 'table', caption: 'The defaults', columns: ['load', 'figure'], rows }];
 }
 

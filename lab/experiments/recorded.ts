@@ -81,7 +81,8 @@ function headline(kind: readonly Load[], results: Results): Block[] {
       name: 'recorded-mean',
       bars: {
         title: 'Mean program time of recorded agents, simulated, as a share of pass-through',
-        description: 'A group for each recording, a bar for each policy, a line over each bar for the low and the high efficiency. Lower is better.', // prettier-ignore
+        description:
+          'A group for each recording, a bar for each policy, a line over each bar for the low and the high efficiency. Lower is better.',
         width: 760,
         y: { label: 'share of pass-through' },
         groups: kind.map(({ name }) => name),

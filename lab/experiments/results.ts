@@ -13,7 +13,11 @@ export interface Measure {
   readonly show: (value: number | null) => string;
 }
 
-export const measure = (label: string, of: Measure['of'], show: (value: number | null) => string = integer): Measure => ({ label, of, show }); // prettier-ignore
+export const measure = (
+  label: string,
+  of: Measure['of'],
+  show: (value: number | null) => string = integer,
+): Measure => ({ label, of, show });
 const total = (counts: Readonly<Record<string, number>>) =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
@@ -21,7 +25,11 @@ export const perToken = (statistic: Statistic): Measure =>
   measure(`ms/token ${statistic}`, (run) => scaled(run.seconds_per_token[statistic], 1000), number);
 export const programTime = (statistic: Statistic): Measure =>
   measure(`program s ${statistic}`, (run) => run.program_seconds[statistic], number);
-export const HITS = measure('hits', (run) => run.prefix_hit_rate, (value) => percent(value)); // prettier-ignore
+export const HITS = measure(
+  'hits',
+  (run) => run.prefix_hit_rate,
+  (value) => percent(value),
+);
 export const WORST_WAIT = measure('longest wait s', (run) => run.worst_waiting?.seconds ?? 0);
 export const REFUSED = measure('refused calls', (run) => total(run.refused));
 export const LOST = measure('lost', (run) => run.lost);

@@ -120,7 +120,11 @@ export class Backlog {
     if (kept.length < PROGRAMS_MIN || spanMs <= 0) return null;
     const late = (from: number, until: number): number => {
       const [fromMs, untilMs] = [this.#firstMs + from * spanMs, this.#firstMs + until * spanMs];
-      const lateMs = kept.reduce((sum, { arrivedMs, aloneMs, endedMs }) => sum + Math.max(0, Math.min(endedMs, untilMs) - Math.max(arrivedMs + base * aloneMs, fromMs)), 0); // prettier-ignore
+      const lateMs = kept.reduce(
+        (sum, { arrivedMs, aloneMs, endedMs }) =>
+          sum + Math.max(0, Math.min(endedMs, untilMs) - Math.max(arrivedMs + base * aloneMs, fromMs)),
+        0,
+      );
       return lateMs / (untilMs - fromMs);
     };
     const { arrivedMs, endedMs } = this.#end;

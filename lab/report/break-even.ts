@@ -23,18 +23,37 @@ export function breakEvenOf(
   const choice = preferred ?? most;
   if (choice === undefined) {
     const isOnly = verdicts.every(({ rows }) => rows.length === 1);
-    if (verdicts.some(({ isOpen }) => isOpen)) return { choice: 0, sentence: `These runs cannot tell whether ${isOnly ? nameOf(1) : 'anything'} is better than ${nameOf(0)}.` }; // prettier-ignore
-    const worst = highest(verdicts, 'Most is lost', (one) => one.rows.flatMap(({ at }) => lossesOf(one, at).map((cost) => ({ ...cost, under: isOnly ? '' : ` under ${nameOf(at)}` })))); // prettier-ignore
-    const [gain] = verdicts.flatMap((one) => one.gain === undefined ? [] : [`${all > 1 ? `${lowered(one.place)}, ` : ''}${one.gain}.`]).reverse(); // prettier-ignore
-    const nothing = `nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`; // prettier-ignore
+    if (verdicts.some(({ isOpen }) => isOpen))
+      return {
+        choice: 0,
+        sentence: `These runs cannot tell whether ${isOnly ? nameOf(1) : 'anything'} is better than ${nameOf(0)}.`,
+      };
+    const worst = highest(verdicts, 'Most is lost', (one) =>
+      one.rows.flatMap(({ at }) =>
+        lossesOf(one, at).map((cost) => ({ ...cost, under: isOnly ? '' : ` under ${nameOf(at)}` })),
+      ),
+    );
+    const [gain] = verdicts
+      .flatMap((one) => (one.gain === undefined ? [] : [`${all > 1 ? `${lowered(one.place)}, ` : ''}${one.gain}.`]))
+      .reverse();
+    const nothing = `nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`;
     return { choice: 0, sentence: `Keep ${nameOf(0)}: ${gain ?? `${nothing}.${worst}`}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const paying = verdicts.filter(({ better }) => better.includes(choice));
   const rest = verdicts.filter((one) => !paying.includes(one));
-  const say = (where: string) => ({ choice, sentence: `${nameOf(choice)} ${where}: ${gainOf(paying, choice, nameOf(0))}.${highest(paying, 'Price', (one) => priceOf(one, choice)) || ' No price is certain.'}${highest(rest, 'Elsewhere', (one) => lossesOf(one, choice))}` }); // prettier-ignore
-  if (loads === undefined || from >= verdicts.length) return say(`is better than ${nameOf(0)} ${isMany(paying) ? `in ${paying.length} of these ${all}` : namesOf(paying.map(({ place }) => lowered(place)))}`); // prettier-ignore
-  const [first, last] = [verdicts[from], verdicts.at(-1)].map((one) => one?.place.replace(/^At |^With /, '') ?? '') as [string, string]; // prettier-ignore
+  const say = (where: string) => ({
+    choice,
+    sentence: `${nameOf(choice)} ${where}: ${gainOf(paying, choice, nameOf(0))}.${highest(paying, 'Price', (one) => priceOf(one, choice)) || ' No price is certain.'}${highest(rest, 'Elsewhere', (one) => lossesOf(one, choice))}`,
+  });
+  if (loads === undefined || from >= verdicts.length)
+    return say(
+      `is better than ${nameOf(0)} ${isMany(paying) ? `in ${paying.length} of these ${all}` : namesOf(paying.map(({ place }) => lowered(place)))}`,
+    );
+  const [first, last] = [verdicts[from], verdicts.at(-1)].map((one) => one?.place.replace(/^At |^With /, '') ?? '') as [
+    string,
+    string,
+  ];
   const upTo = from === verdicts.length - 1 ? `at ${last}` : `from ${first.replace(UNIT, '')} to ${last}`;
   const isAll = verdicts.length === loads;
   return say(
@@ -46,7 +65,13 @@ const UNIT = / (a second|at a time)$/;
 
 /** By how much programs are faster at most, and what that hangs on. @param first name of the first */
 function gainOf(paying: readonly PlaceVerdict[], choice: number, first: string): string {
-  const own = paying.flatMap(({ rows }) => rows.filter(({ at }) => at === choice)).map(({ outcome, times, told }) => ({ isGrowing: outcome.includes('*') && told === times, mean: told.programs.mean, of: told.of })); // prettier-ignore
+  const own = paying
+    .flatMap(({ rows }) => rows.filter(({ at }) => at === choice))
+    .map(({ outcome, times, told }) => ({
+      isGrowing: outcome.includes('*') && told === times,
+      mean: told.programs.mean,
+      of: told.of,
+    }));
   const most = own.reduce((one, other) => ((other.mean.ratio ?? 1) < (one.mean.ratio ?? 1) ? other : one));
   const bursts = paying.filter((one) => one.bursts?.includes(choice));
   const places = bursts.length === paying.length ? '' : ` ${namesOf(bursts.map((each) => lowered(each.place)))}`;
@@ -56,11 +81,14 @@ function gainOf(paying: readonly PlaceVerdict[], choice: number, first: string):
 }
 
 const lossesOf = (one: PlaceVerdict, choice: number): readonly Cost[] => [
-  ...one.losses.flatMap(({ at, factor, text }) => (at === choice && factor > 1 ? [{ measure: 'mean' as const, factor, text }] : [])), // prettier-ignore
+  ...one.losses.flatMap(({ at, factor, text }) =>
+    at === choice && factor > 1 ? [{ measure: 'mean' as const, factor, text }] : [],
+  ),
   ...priceOf(one, choice),
 ];
 
-const priceOf = ({ rows }: PlaceVerdict, choice: number): readonly Cost[] => rows.find(({ at, isOut }) => at === choice && !isOut)?.price ?? []; // prettier-ignore
+const priceOf = ({ rows }: PlaceVerdict, choice: number): readonly Cost[] =>
+  rows.find(({ at, isOut }) => at === choice && !isOut)?.price ?? [];
 
 const lowered = (place: string): string => `${place.charAt(0).toLowerCase()}${place.slice(1)}`;
 
@@ -71,9 +99,19 @@ function highest(
   of: (one: PlaceVerdict) => readonly (Cost & { readonly under?: string })[],
 ): string {
   const isNamed = all.length < 2 && words === 'Price';
-  const costs = all.flatMap((one) => of(one).map((cost) => ({ ...cost, place: `${cost.under ?? ''}${all.length > 1 || words === 'Elsewhere' ? ` ${lowered(one.place)}` : ''}${isNamed || cost.of === undefined ? '' : ` (${cost.of})`}` }))); // prettier-ignore
+  const costs = all.flatMap((one) =>
+    of(one).map((cost) => ({
+      ...cost,
+      place: `${cost.under ?? ''}${all.length > 1 || words === 'Elsewhere' ? ` ${lowered(one.place)}` : ''}${isNamed || cost.of === undefined ? '' : ` (${cost.of})`}`,
+    })),
+  );
   const measures = MEASURES.filter((name) => costs.some(({ measure }) => measure === name));
-  const most = measures.flatMap((name) => costs.filter(({ measure }) => measure === name).sort((a, b) => b.factor - a.factor).slice(0, 1)); // prettier-ignore
+  const most = measures.flatMap((name) =>
+    costs
+      .filter(({ measure }) => measure === name)
+      .sort((a, b) => b.factor - a.factor)
+      .slice(0, 1),
+  );
   // The same place is told once, after all that is of it.
   const texts = most.map(({ text, place }, at) => `${text}${place === most[at + 1]?.place ? '' : place}`);
   return most.length === 0 ? '' : ` ${words}: ${texts.join('; ')}.`;

@@ -64,7 +64,10 @@ export interface Change extends Times {
 export function headline(all: Change, margin = MARGIN): string {
   const change = { ...all, calm: undefined, ...toldOf(all, margin) };
   const { name, failed, cached } = change;
-  const parts = [programsText(change, margin), firstTokenText(change, margin, { words: isSingle(change) ? ({ ratio: value }) => ratio(value) : undefined })]; // prettier-ignore
+  const parts = [
+    programsText(change, margin),
+    firstTokenText(change, margin, { words: isSingle(change) ? ({ ratio: value }) => ratio(value) : undefined }),
+  ];
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
@@ -106,8 +109,14 @@ function programsText(change: Change, margin: number): string {
   const isTold = verdict !== 'later' && p99.low !== null && counts.programs >= TAIL_MIN;
   const isOther = isTold && (verdict === 'sooner' ? tail === 'unsure' || tail === 'same' : tail === 'sooner');
   // Of one repetition, figures alone.
-  const others = isSingle(change) ? tailOf(change) : [...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []), ...slowerOf(change, margin).map(({ text }) => text), ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : [])]; // prettier-ignore
-  return [`programs${difference} ${against} ${figures}${calmText(change)}`, ...others].join(', '); // prettier-ignore
+  const others = isSingle(change)
+    ? tailOf(change)
+    : [
+        ...(isMiddle ? [`p50 ${outcomeOf(p50, margin)}`] : []),
+        ...slowerOf(change, margin).map(({ text }) => text),
+        ...(isOther ? [`p99 ${outcomeOf(p99, margin)}`] : []),
+      ];
+  return [`programs${difference} ${against} ${figures}${calmText(change)}`, ...others].join(', ');
 }
 
 /** Of fewer than 100, the p99 is the slowest. */
@@ -123,11 +132,14 @@ function slowerOf({ programs: { mean, p50, p95, p99 }, perToken, counts }: Times
   const tail = verdictOf(p99, margin) === 'later' ? { [tailName(counts.programs)]: p99 } : { p95 };
   const all = Object.entries({ p50, ...tail, ...(perToken && { 'ms/token': perToken }) });
   const later = all.filter(([, value]) => verdictOf(value, margin) === 'later' && (value.ratio ?? 0) > least);
-  return later.map(([name, value]) => ({ factor: value.ratio ?? 0, text: `${name} ${outcomeOf(value, margin)}` })).sort((a, b) => b.factor - a.factor); // prettier-ignore
+  return later
+    .map(([name, value]) => ({ factor: value.ratio ?? 0, text: `${name} ${outcomeOf(value, margin)}` }))
+    .sort((a, b) => b.factor - a.factor);
 }
 
 /** Program times in the repetitions that both sustain. */
-const calmText = ({ calm, of }: Times): string => (calm === undefined ? inCalm({ of }) : `, ${ratioText(calm.programs.mean)}${inCalm(calm)}`); // prettier-ignore
+const calmText = ({ calm, of }: Times): string =>
+  calm === undefined ? inCalm({ of }) : `, ${ratioText(calm.programs.mean)}${inCalm(calm)}`;
 
 export const inCalm = ({ of }: Pick<Times, 'of'>): string =>
   of === undefined ? '' : ` in the ${of} that both sustain`;
@@ -140,7 +152,9 @@ export function worseOf(times: Times, margin: number): Cost[] {
   const [first] = later.sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
   const text = firstTokenText(times, margin, { isTold: (value) => value === first });
   return [
-    ...(program === undefined ? [] : [{ measure: 'program' as const, factor: program.factor, text: `program ${program.text}` }]), // prettier-ignore
+    ...(program === undefined
+      ? []
+      : [{ measure: 'program' as const, factor: program.factor, text: `program ${program.text}` }]),
     ...(first === undefined ? [] : [{ measure: 'first token' as const, factor: first.ratio ?? 0, text }]),
   ];
 }
@@ -150,16 +164,24 @@ export function firstTokenText(
   margin: number,
   how: { isTold?: (value: Ratio) => boolean; words?: ((value: Ratio) => string) | undefined },
 ): string {
-  // prettier-ignore
   const { isTold = () => true, words = (value: Ratio) => outcomeOf(value, margin) } = how;
   const { p50, p99 } = times.firstToken;
   if (p50.ratio === null) return '';
-  if (how.isTold === undefined && [p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same'; // prettier-ignore
+  if (how.isTold === undefined && [p50, p99].every((each) => verdictOf(each, margin) === 'same'))
+    return 'first token the same';
   const [before, after] = times.firstTokenP99Seconds;
   const outcome = words(p99);
   const seconds = before === null || after === null ? '' : `${number(before)} -> ${number(after)} s`;
-  const later = seconds === '' ? outcome : outcome.endsWith(')') ? `${outcome.slice(0, -1)}; ${seconds})` : `${outcome} (${seconds})`; // prettier-ignore
-  const told = [...(isTold(p50) ? [`p50 ${words(p50)}`] : []), ...(isTold(p99) ? [`${tailName(times.counts.calls)} ${later}`] : [])]; // prettier-ignore
+  const later =
+    seconds === ''
+      ? outcome
+      : outcome.endsWith(')')
+        ? `${outcome.slice(0, -1)}; ${seconds})`
+        : `${outcome} (${seconds})`;
+  const told = [
+    ...(isTold(p50) ? [`p50 ${words(p50)}`] : []),
+    ...(isTold(p99) ? [`${tailName(times.counts.calls)} ${later}`] : []),
+  ];
   return told.length === 0 ? '' : `first token ${told.join(', ')}`;
 }
 
@@ -187,8 +209,10 @@ export function changeText(ratioOfTimes: number): string {
 
 /** Smaller changes read better as percentages: of the time before. */
 const FACTOR_MIN = 1.5;
-export const isMuchSooner = (value: Ratio, margin: number): boolean => verdictOf(value, margin) === 'sooner' && (value.ratio ?? 1) < 1 / FACTOR_MIN; // prettier-ignore
+export const isMuchSooner = (value: Ratio, margin: number): boolean =>
+  verdictOf(value, margin) === 'sooner' && (value.ratio ?? 1) < 1 / FACTOR_MIN;
 const figuresOf = (value: Ratio): string => ratio(value.ratio) + (value.low === null ? '' : `, ${spanText(value)}`);
 const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;
 /** Whole percents, unless they would claim that nothing or everything changed. */
-const share = (value: number): string => `${value > 0.01 && value < 0.99 ? (100 * value).toFixed(0) : number(100 * value)} %`; // prettier-ignore
+const share = (value: number): string =>
+  `${value > 0.01 && value < 0.99 ? (100 * value).toFixed(0) : number(100 * value)} %`;

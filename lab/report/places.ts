@@ -1,6 +1,18 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, verdictOf } from '../measure/comparison.js';
-import { changeText, type Cost, failedText, failsMore, firstTokenText, inCalm, isMuchSooner, outcomeOf, type Times, toldOf, worseOf } from './headline.js'; // prettier-ignore
+import {
+  changeText,
+  type Cost,
+  failedText,
+  failsMore,
+  firstTokenText,
+  inCalm,
+  isMuchSooner,
+  outcomeOf,
+  type Times,
+  toldOf,
+  worseOf,
+} from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -46,7 +58,12 @@ export interface PlaceVerdict {
   /** Where nothing is better: one that is certainly faster, but too little for its price, with more failures, or only to the first token. */
   readonly gain?: string | undefined;
   /** Those that are certainly slower, or overloaded where the first is not: the slowest first. */
-  readonly losses: readonly { readonly at: number; readonly name: string; readonly factor: number; readonly text: string }[]; // prettier-ignore
+  readonly losses: readonly {
+    readonly at: number;
+    readonly name: string;
+    readonly factor: number;
+    readonly text: string;
+  }[];
   /** Whether nothing is better for certain, but something may be; and how many repetitions would tell, if any number would. */
   readonly isOpen: boolean;
   readonly enough?: number | undefined;
@@ -84,7 +101,9 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
     if (found === undefined) return { at, isOut: true, price: [], told: each.times, outcome: BOTH_OVERLOADED };
     const { isFailing, isOverloaded, price, told, failures } = found;
     const isSlight = sooner.includes(found) && !worthy.includes(found);
-    const outcome = isFailing ? failingText(failures) : wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : ''); // prettier-ignore
+    const outcome = isFailing
+      ? failingText(failures)
+      : wordsOf(found, first, terms) + (isSlight ? ', too little for its price' : '');
     return { at, isOut: isOverloaded && !isFailing, price, told, outcome, times: each.isLost ? undefined : each.times };
   };
   return {
@@ -93,7 +112,10 @@ export function placeVerdict(place: string, all: readonly Tried[], terms: Terms)
     better: better.map(({ at }) => at),
     bursts: better.filter(({ times, told }) => times.calm !== undefined && told === times).map(({ at }) => at),
     isOpen: better.length === 0 && (isPart || unsure.some(({ isOpen }) => isOpen)),
-    ...(better.length === 0 && { gain: gainOf(sooner, possible, margin), enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined }), // prettier-ignore
+    ...(better.length === 0 && {
+      gain: gainOf(sooner, possible, margin),
+      enough: Math.max(0, ...unsure.map(({ count = 0 }) => count)) || undefined,
+    }),
     losses: lossesOf(compared, margin),
   };
 }
@@ -119,7 +141,7 @@ function changeWords(ratio: Ratio, margin: number, repeated?: string): string {
   if (ratio.ratio === null) return 'unknown';
   if (verdict === 'unsure') return moreOf(ratio, margin, repeated ?? '').text;
   const words = verdict === 'same' ? 'no difference' : changeText(ratio.ratio);
-  return ratio.low === null && repeated !== undefined ? `${words} in one ${repeated.slice(0, -1)}` : words; // prettier-ignore
+  return ratio.low === null && repeated !== undefined ? `${words} in one ${repeated.slice(0, -1)}` : words;
 }
 
 /** All that can be compared, against the first. */
@@ -131,7 +153,10 @@ function comparedOf(all: readonly Tried[], { margin, isExact, repetitions = 1 }:
     const before = first?.failed ?? 0;
     const isFailing = isMore(each.failed, before);
     const failures = [before / repetitions, each.failed / repetitions] as const;
-    const lost: Cost[] = isFailing || failsMore(failures) ? [{ measure: 'failed', factor: failures[1] - failures[0], text: failedText(failures) }] : []; // prettier-ignore
+    const lost: Cost[] =
+      isFailing || failsMore(failures)
+        ? [{ measure: 'failed', factor: failures[1] - failures[0], text: failedText(failures) }]
+        : [];
     const told = toldOf(each.times, margin);
     // Those that fail are no loss of time, but a gain to the others.
     const price = isFailing ? lost : [...lost, ...priceOf(told, margin)];
@@ -140,18 +165,29 @@ function comparedOf(all: readonly Tried[], { margin, isExact, repetitions = 1 }:
 }
 
 function gainOf([slight]: readonly Against[], possible: readonly Against[], margin: number): string | undefined {
-  if (slight !== undefined) return `${slight.name} is ${outcomeOf(slight.ratio, margin)}, too little for its price: ${slight.price.map(({ text }) => text).join('; ')}`; // prettier-ignore
-  const failing = possible.find(({ isFailing, isLost, verdict }) => isFailing && isLost !== true && verdict === 'sooner'); // prettier-ignore
-  if (failing !== undefined) return `${failing.name} is ${outcomeOf(failing.ratio, margin)}, but ${failingText(failing.failures)}`; // prettier-ignore
+  if (slight !== undefined)
+    return `${slight.name} is ${outcomeOf(slight.ratio, margin)}, too little for its price: ${slight.price.map(({ text }) => text).join('; ')}`;
+  const failing = possible.find(
+    ({ isFailing, isLost, verdict }) => isFailing && isLost !== true && verdict === 'sooner',
+  );
+  if (failing !== undefined)
+    return `${failing.name} is ${outcomeOf(failing.ratio, margin)}, but ${failingText(failing.failures)}`;
   const isTold = (value: Ratio) => isMuchSooner(value, margin);
-  const same = possible.filter(({ isFailing, verdict }) => !isFailing && verdict === 'same').map(({ name, told }) => ({ name, told, first: firstTokenText(told, margin, { isTold }) })); // prettier-ignore
-  return same.flatMap(({ name, told, first }) => (first === '' ? [] : [`${name} makes programs no faster, but ${first}${inCalm(told)}`]))[0]; // prettier-ignore
+  const same = possible
+    .filter(({ isFailing, verdict }) => !isFailing && verdict === 'same')
+    .map(({ name, told }) => ({ name, told, first: firstTokenText(told, margin, { isTold }) }));
+  return same.flatMap(({ name, told, first }) =>
+    first === '' ? [] : [`${name} makes programs no faster, but ${first}${inCalm(told)}`],
+  )[0];
 }
 
 function lossesOf(compared: readonly Against[], margin: number) {
   const losses = compared.flatMap(({ at, name, verdict, ratio, isOverloaded, isFailing }) => {
     if (isFailing || (verdict !== 'later' && !(isOverloaded && verdict === 'unsure'))) return [];
-    const texts = [...(isOverloaded ? ['overloaded'] : []), ...(verdict === 'later' ? [`programs ${outcomeOf(ratio, margin)}`] : [])]; // prettier-ignore
+    const texts = [
+      ...(isOverloaded ? ['overloaded'] : []),
+      ...(verdict === 'later' ? [`programs ${outcomeOf(ratio, margin)}`] : []),
+    ];
     return [{ at, name, text: texts.join(', '), factor: ratio.ratio ?? 1 }];
   });
   return losses.sort((a, b) => b.factor - a.factor);
@@ -169,7 +205,8 @@ const DEVIATIONS = 1.64;
 const NAMES_MAX = 3;
 export const isMany = (list: readonly unknown[]): boolean => list.length > NAMES_MAX;
 
-export const namesOf = (names: readonly string[]): string => new Intl.ListFormat('en-GB').format(isMany(names) ? [...names.slice(0, 2), `${names.length - 2} more`] : names); // prettier-ignore
+export const namesOf = (names: readonly string[]): string =>
+  new Intl.ListFormat('en-GB').format(isMany(names) ? [...names.slice(0, 2), `${names.length - 2} more`] : names);
 
 /** Times its p99 before from which on a kind of program pays: of few programs less is chance. */
 const PAYS = 1.1;

@@ -86,7 +86,10 @@ const DASHES = ['', '6 3', '2 3'];
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;
 const TICKS = { ticks: 5, tickFormat: number };
 /** Only 1, 2 and 5 of each decade have room for labels. */
-const LOG_TICKS = { ticks: 8, tickFormat: (value: number) => (/^[125]/.test(value.toExponential()) ? number(value) : '') }; // prettier-ignore
+const LOG_TICKS = {
+  ticks: 8,
+  tickFormat: (value: number) => (/^[125]/.test(value.toExponential()) ? number(value) : ''),
+};
 const STYLE = [
   paletteStyle('svg.chart'),
   'svg.chart{color:var(--text);font:12px system-ui,sans-serif;max-width:100%;height:auto;display:block}',
@@ -146,7 +149,9 @@ export async function barChart({ groups, series, y, ...rest }: BarChart): Promis
     marks: [
       plot.axisY(TICKS),
       plot.barY(bars, { ...place, y: 'value', fill, title }),
-      ...(ranged.length > 0 ? [plot.ruleX(ranged, { ...place, y1: 'low', y2: 'high', stroke: 'var(--text)', strokeWidth: 2 })] : []), // prettier-ignore
+      ...(ranged.length > 0
+        ? [plot.ruleX(ranged, { ...place, y1: 'low', y2: 'high', stroke: 'var(--text)', strokeWidth: 2 })]
+        : []),
       ...(labelled ? [plot.text(bars, { ...place, y: 'high', text, dy: -7, fontSize: 11 })] : []),
       plot.ruleY([0]),
     ],

@@ -46,7 +46,8 @@ function blockOf(block: Block): string {
 function tableOf({ columns, rows }: Table): string {
   const cells = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = columns.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) => `| ${widths.map((width, column) => (row[column] ?? '').padEnd(width)).join(' | ')} |`; // prettier-ignore
+  const line = (row: readonly string[]) =>
+    `| ${widths.map((width, column) => (row[column] ?? '').padEnd(width)).join(' | ')} |`;
   const [head = [], ...body] = cells;
   return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body.map(line)].join('\n');
 }

@@ -155,7 +155,6 @@ export function addLegend(
   entries: readonly LegendEntry[],
   { left, top, width }: { readonly left: number; readonly top: number; readonly width: number },
 ): void {
-  // prettier-ignore
   const add = (parent: SvgElement, name: string, attributes: Readonly<Record<string, string | number>>) => {
     const element = parent.appendChild(svg.ownerDocument.createElement(name));
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);

@@ -114,7 +114,9 @@ function showProgress(
     const { programsDone } = pool;
     const leftMs = ((performance.now() - beganMs) * (programs - programsDone)) / programsDone;
     const left = programsDone > 0 ? `, about ${leftText(leftMs)} left` : '';
-    draw(`${label}${pool.runsDone} of ${pool.runs} runs, ${programsDone} of ${programs} programs (${Math.floor((100 * programsDone) / programs)} %)${left}`); // prettier-ignore
+    draw(
+      `${label}${pool.runsDone} of ${pool.runs} runs, ${programsDone} of ${programs} programs (${Math.floor((100 * programsDone) / programs)} %)${left}`,
+    );
   }, DRAW_MS);
   return () => {
     clearInterval(timer);

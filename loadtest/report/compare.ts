@@ -18,7 +18,9 @@ const comparable = z.looseObject({
   version: z.literal(1),
   complete: z.boolean(),
   settings: z.record(z.string(), z.unknown()),
-  targets: z.array(z.looseObject({ by_run: z.array(z.looseObject({ program_seconds: figures, ttft_seconds: figures })) })).min(1), // prettier-ignore
+  targets: z
+    .array(z.looseObject({ by_run: z.array(z.looseObject({ program_seconds: figures, ttft_seconds: figures })) }))
+    .min(1),
 });
 
 const sweep = z.looseObject({ version: z.literal(1), complete: z.boolean(), loads: z.array(comparable).min(1) });
@@ -44,7 +46,14 @@ export function compareDocuments(
     const [runs = [], twins = []] = targets.map(({ by_run }) => by_run);
     const pairs = runs.flatMap((run, index) => (twins[index] === undefined ? [] : [[run, twins[index]] as const]));
     const warnings = documents.flatMap((each, at) => each.warnings.map((warning) => `${names[at]}: ${warning}`));
-    return { ...one, settings: { ...one.settings, margin }, targets, ab: comparedOf(targets, pairs, margin), warnings, slo: [] }; // prettier-ignore
+    return {
+      ...one,
+      settings: { ...one.settings, margin },
+      targets,
+      ab: comparedOf(targets, pairs, margin),
+      warnings,
+      slo: [],
+    };
   });
 }
 
@@ -63,8 +72,12 @@ function read(value: unknown, name: string): LoadDocument[] {
   if (data === undefined) throw refuse('is no document of maitred load --json, or one of an older version');
   if (data.loads.some(({ targets }) => targets.length > 1))
     throw refuse('has two targets, compared already: compare documents of one target each');
-  if (![data, ...data.loads].every(({ complete }) => complete)) throw refuse('is of a run that was stopped: measure it again'); // prettier-ignore
-  return (data.loads as unknown as LoadDocument[]).map((document) => ({ ...document, targets: document.targets.map((target) => ({ ...target, name })) })); // prettier-ignore
+  if (![data, ...data.loads].every(({ complete }) => complete))
+    throw refuse('is of a run that was stopped: measure it again');
+  return (data.loads as unknown as LoadDocument[]).map((document) => ({
+    ...document,
+    targets: document.targets.map((target) => ({ ...target, name })),
+  }));
 }
 
 /** In what the loads differ, by the first that do. */
@@ -72,7 +85,9 @@ function differenceOf(ones: readonly LoadDocument[], others: readonly LoadDocume
   if (ones.length !== others.length) return [`${ones.length} -> ${others.length} of them`];
   const changes = ones.map(({ settings: first }, at) => {
     const { settings: other = {} } = others[at] ?? {};
-    const names = Object.keys({ ...first, ...other }).filter((name) => !NOT_OF_LOAD.has(name) && !isDeepStrictEqual(first[name], other[name])); // prettier-ignore
+    const names = Object.keys({ ...first, ...other }).filter(
+      (name) => !NOT_OF_LOAD.has(name) && !isDeepStrictEqual(first[name], other[name]),
+    );
     return names.map((name) => `${name} ${String(first[name] ?? '-')} -> ${String(other[name] ?? '-')}`);
   });
   return changes.find(({ length }) => length > 0) ?? [];

@@ -34,7 +34,11 @@ export function documentOf(
     settings,
     warnings: [
       ...summary.warnings,
-      ...(base === 1 ? [] : [`Something slowed the short calls before the run: programs took as little as ${number(base)} of their time alone as estimated. Slowdowns are corrected by this, but may still be too small: repeat when nothing else runs.`]), // prettier-ignore
+      ...(base === 1
+        ? []
+        : [
+            `Something slowed the short calls before the run: programs took as little as ${number(base)} of their time alone as estimated. Slowdowns are corrected by this, but may still be too small: repeat when nothing else runs.`,
+          ]),
     ],
     generator: summary.generator,
     targets: reports,

@@ -75,7 +75,11 @@ class Now {
       this.#programs.count > 0
         ? `programs ${meanText(this.#programs)} on average`
         : `${counted(calls, 'call')} answered`;
-    return [named ? `${this.name}: ${programs}` : programs, counted(this.#errors, 'error'), ...(calls > 0 ? [`first token ${meanText(this.#firstTokens)}`] : [])]; // prettier-ignore
+    return [
+      named ? `${this.name}: ${programs}` : programs,
+      counted(this.#errors, 'error'),
+      ...(calls > 0 ? [`first token ${meanText(this.#firstTokens)}`] : []),
+    ];
   }
 }
 

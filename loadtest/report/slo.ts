@@ -45,7 +45,9 @@ export function parseSlo(
 ): Slo {
   const match = SHAPE.exec(text);
   if (!match)
-    throw new SloError(`"${text}" is not METRIC < NUMBER; a metric is such as program_seconds.p99, and <=, > and >= are understood too`); // prettier-ignore
+    throw new SloError(
+      `"${text}" is not METRIC < NUMBER; a metric is such as program_seconds.p99, and <=, > and >= are understood too`,
+    );
   const [, metric = '', operator, limit] = match;
   const [first = '', ...rest] = metric.split('.');
   const target = TARGET_NAMES.slice(0, targets).findIndex((name) => name === first);
@@ -60,15 +62,30 @@ export function parseSlo(
     if (below.length > 0 && path.length > 0)
       throw new SloError(`"${metric}" is not one number; go on with one of .${next.join(', .')}`);
     const [begun = path] = known.filter((each) => path.every((part, at) => part !== '' && each[at]?.startsWith(part)));
-    throw new SloError(`no metric "${metric}" in the report${suggest(begun.join('.'), known.map((each) => each.join('.'))) || '; such are program_seconds.p95, ttft_seconds.p99 and failed'}`); // prettier-ignore
+    throw new SloError(
+      `no metric "${metric}" in the report${
+        suggest(
+          begun.join('.'),
+          known.map((each) => each.join('.')),
+        ) || '; such are program_seconds.p95, ttft_seconds.p99 and failed'
+      }`,
+    );
   }
-  return { expression: text.trim(), target: target < 0 ? undefined : target, path, operator: operator as Operator, limit: Number(limit) }; // prettier-ignore
+  return {
+    expression: text.trim(),
+    target: target < 0 ? undefined : target,
+    path,
+    operator: operator as Operator,
+    limit: Number(limit),
+  };
 }
 
 /** The verdict on a run. Without a target in the expression, each target has to meet it. */
 export function judge(slo: Slo, reports: readonly TargetReport[], ab: AbReport | null): SloResult[] {
   if (slo.path[0] === 'ab') return [resultOf(slo, null, { ab })];
-  return reports.filter((_, index) => slo.target === undefined || slo.target === index).map((report) => resultOf(slo, report.name, report)); // prettier-ignore
+  return reports
+    .filter((_, index) => slo.target === undefined || slo.target === index)
+    .map((report) => resultOf(slo, report.name, report));
 }
 
 /** @param target its name; null for the comparison of both @param source the document that has the number */

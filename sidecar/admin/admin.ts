@@ -122,7 +122,10 @@ function findEngine(context: Parts, params: Params) {
   const engine = context.fleet.get(engineId(params['id'] ?? ''));
   if (engine !== undefined) return engine;
   const known = context.fleet.list().map(({ id }) => id);
-  throw new GatewayError('unknown_engine', `No such engine. There ${known.length === 1 ? 'is' : 'are'}: ${known.slice(0, 10).join(', ') || 'none'}.`); // prettier-ignore
+  throw new GatewayError(
+    'unknown_engine',
+    `No such engine. There ${known.length === 1 ? 'is' : 'are'}: ${known.slice(0, 10).join(', ') || 'none'}.`,
+  );
 }
 
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -154,7 +157,9 @@ function readEngine(body: unknown): EngineConfig {
   const engine = data?.engines[0];
   // An operator must not make the gateway send its variables to any address.
   if (engine?.apiKey?.startsWith('env:'))
-    throw new GatewayError('invalid_body', 'apiKey must be the key itself; only a file may name a variable.', { param: 'apiKey' }); // prettier-ignore
+    throw new GatewayError('invalid_body', 'apiKey must be the key itself; only a file may name a variable.', {
+      param: 'apiKey',
+    });
   if (engine !== undefined) return engine;
   const [problem] = problems;
   const param = pathText(problem?.path.slice(2) ?? []);
@@ -180,7 +185,10 @@ function spareLast({ fleet, driver }: Parts, engine: Engine, request: IncomingMe
   const models = [...engine.models.keys()].filter(isNeeded);
   if (!isServing(engine) || models.length === 0 || queryOf(request).has('force')) return;
   const waiting = count(driver.queue().waiting);
-  throw new GatewayError('last_engine', `No other engine in service serves ${models.join(', ')}: calls for it would fail, those that wait too (${waiting} at present). Only force (--force) takes it out of service.`); // prettier-ignore
+  throw new GatewayError(
+    'last_engine',
+    `No other engine in service serves ${models.join(', ')}: calls for it would fail, those that wait too (${waiting} at present). Only force (--force) takes it out of service.`,
+  );
 }
 
 function removeEngine(context: Parts, request: IncomingMessage, params: Params) {

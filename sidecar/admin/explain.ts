@@ -56,7 +56,11 @@ export function explain(
 function activeCall(context: Parts, id: CallId | undefined): Explanation | undefined {
   const { views } = context.driver;
   const call = id && views.call(id);
-  const row = call && [views.program(call.program), ...views.leaving()].find((each) => each?.threads.some((thread) => thread.call === id)); // prettier-ignore
+  const row =
+    call &&
+    [views.program(call.program), ...views.leaving()].find((each) =>
+      each?.threads.some((thread) => thread.call === id),
+    );
   return row && explained(context, row, new Map([[call.call, call]]));
 }
 
@@ -89,6 +93,11 @@ function othersInWords(calls: readonly ActiveCall[]): string[] {
   const times = calls.map((call) => (wait === null ? call.service_seconds : call.waiting_seconds));
   const [least, most] = [Math.min(...times), Math.max(...times)].map((seconds) => span(1000 * seconds));
   const more = calls.length - CALLS_NAMED;
-  const ids = calls.slice(0, CALLS_NAMED).map(({ call }) => call).join(', '); // prettier-ignore
-  return [`${counted(calls.length, 'more call')} of it ${does} ${what}, for ${least === most ? '' : `${least} to `}${most}: ${ids}${more > 0 ? ` and ${counted(more, 'other')}` : ''}.`]; // prettier-ignore
+  const ids = calls
+    .slice(0, CALLS_NAMED)
+    .map(({ call }) => call)
+    .join(', ');
+  return [
+    `${counted(calls.length, 'more call')} of it ${does} ${what}, for ${least === most ? '' : `${least} to `}${most}: ${ids}${more > 0 ? ` and ${counted(more, 'other')}` : ''}.`,
+  ];
 }

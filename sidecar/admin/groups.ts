@@ -42,7 +42,18 @@ export function joinGroups(
   return { by, ended_since: since, groups: groups.slice(offset, offset + limit), total: groups.length, limit, offset };
 }
 
-const NOTHING = { programs: 0, waiting: 0, running: 0, attained_service_seconds: 0, ended: 0, calls: 0, prompt_tokens: 0, output_tokens: 0, queue_seconds: 0, service_seconds: 0 }; // prettier-ignore
+const NOTHING = {
+  programs: 0,
+  waiting: 0,
+  running: 0,
+  attained_service_seconds: 0,
+  ended: 0,
+  calls: 0,
+  prompt_tokens: 0,
+  output_tokens: 0,
+  queue_seconds: 0,
+  service_seconds: 0,
+};
 const SUMS = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 
 /** Each name once, the one with the most engine time first. */

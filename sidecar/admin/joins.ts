@@ -39,7 +39,8 @@ function orderOf(sort = '-age_seconds'): (a: Program, b: Program) => number {
   const isWhole = (row: Program) => Number.isInteger(row[field]);
   const first = sort.endsWith('current_wait_seconds') ? rankOf : () => 0;
   const rank = ({ state }: Program) => STATES.indexOf(state);
-  return (a, b) => first(a) - first(b) || sign * (a[field] - b[field]) || (isWhole(a) ? rank(a) - rank(b) : 0) || byGateway(a, b); // prettier-ignore
+  return (a, b) =>
+    first(a) - first(b) || sign * (a[field] - b[field]) || (isWhole(a) ? rank(a) - rank(b) : 0) || byGateway(a, b);
 }
 
 const byGateway = ({ gateway: a }: Program, { gateway: b }: Program): number =>

@@ -40,7 +40,9 @@ export function pageRoutes(folder?: string): Routes {
     return files.get(name);
   };
   const toPage: Handler = (_, response, { id }) =>
-    send(response, 302, 'page', Buffer.of(), { location: id === undefined ? '/ui' : `/ui?program=${encodeURIComponent(id)}` }); // prettier-ignore
+    send(response, 302, 'page', Buffer.of(), {
+      location: id === undefined ? '/ui' : `/ui?program=${encodeURIComponent(id)}`,
+    });
   return {
     '/': { GET: toPage },
     '/ui/programs/:id': { GET: toPage },

@@ -79,7 +79,9 @@ export const wholeEnded = async (context: Parts): Promise<Answers.EndedPrograms>
 
 export async function stateOfAll(context: Parts): Promise<State> {
   const answers = await context.peers?.ask(questionOf('state', []));
-  const others = [...(answers ?? [])].map(([gateway, text]) => [gateway, parseJson(text) as Own<'state'> | undefined] as const); // prettier-ignore
+  const others = [...(answers ?? [])].map(
+    ([gateway, text]) => [gateway, parseJson(text) as Own<'state'> | undefined] as const,
+  );
   const own = OWN.state(context);
   const theirs = others.flatMap(([, state]) => state ?? []);
   const all = [own, ...theirs] as const;
@@ -131,7 +133,9 @@ export async function wherever<N extends Asking>(
     throw ofSeveralTenants(whole.flatMap((each) => rowOf(each) ?? []));
   const [first = found[0]] = whole;
   if (first === undefined) {
-    const ended = (await wholeEnded(context)).programs.find((row) => isSame(row) && (tenant ?? row.tenant) === row.tenant); // prettier-ignore
+    const ended = (await wholeEnded(context)).programs.find(
+      (row) => isSame(row) && (tenant ?? row.tenant) === row.tenant,
+    );
     const { code, message } = unknown as GatewayError;
     // Another of its name may run at a gateway that does not answer.
     if (ended !== undefined && context.driver.views.program(ended.key as ProgramId) === undefined)
@@ -145,4 +149,4 @@ export async function wherever<N extends Asking>(
   return { ...first, text: `${first.text}\n\nIt is at the gateway ${gateway}.` };
 }
 
-const rowOf = (answer: Own<Asking>): Answers.Program | null => 'text' in answer ? answer.program : answer; // prettier-ignore
+const rowOf = (answer: Own<Asking>): Answers.Program | null => ('text' in answer ? answer.program : answer);

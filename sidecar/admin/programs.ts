@@ -45,7 +45,10 @@ export async function selectPrograms(
   let since = performance.now();
   for (const row of rowsHere(context)) {
     const { id: key, tenant, home, engines } = row;
-    if (matches({ key, tenant, ...toldRow(context.known.of(row)), engines: [home, ...engines], state: programState(row) })) rows.push(row); // prettier-ignore
+    if (
+      matches({ key, tenant, ...toldRow(context.known.of(row)), engines: [home, ...engines], state: programState(row) })
+    )
+      rows.push(row);
     if (++read % SLICE_ROWS !== 0) continue;
     const spent = performance.now() - since;
     if (spent < SLICE_MS) continue;
@@ -84,7 +87,11 @@ export const keyOf = ({ identifier }: Parts, id: string, tenant: TenantId): Prog
 
 export function ofSeveralTenants(rows: readonly { readonly tenant: string }[]): GatewayError {
   const tenants = [...new Set(rows.map(({ tenant }) => named(tenant)))].slice(0, CANDIDATES_MAX).join(', ');
-  return new GatewayError('bad_request', `Several tenants have such a program, as ${tenants}: name one of them (--tenant).`, { param: 'tenant' }); // prettier-ignore
+  return new GatewayError(
+    'bad_request',
+    `Several tenants have such a program, as ${tenants}: name one of them (--tenant).`,
+    { param: 'tenant' },
+  );
 }
 
 const CALL_ID = /^[0-9a-f]{10}-\d+$/;

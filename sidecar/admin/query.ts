@@ -21,7 +21,9 @@ export const programState = (row: ProgramView): Program['state'] =>
 export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
   threads.reduce<ThreadView | undefined>((longest, call) => {
     if (call.state !== 'waiting') return longest;
-    const isFirst = longest === undefined || (call.background === longest.background ? call.waitingMs > longest.waitingMs : longest.background); // prettier-ignore
+    const isFirst =
+      longest === undefined ||
+      (call.background === longest.background ? call.waitingMs > longest.waitingMs : longest.background);
     return isFirst ? call : longest;
   }, undefined);
 

@@ -40,12 +40,19 @@ export function lastCallInWords(
 
 /** The last of its calls, and those that failed otherwise, as clients ask again; '': none is known. */
 export const lastInWords = (calls: readonly PastCall[]): string =>
-  calls.slice(-1).flatMap((last) => [`Its last call, ${inShort(last)}`, ...failedInWords(calls, faultOf(last))]).join('\n'); // prettier-ignore
+  calls
+    .slice(-1)
+    .flatMap((last) => [`Its last call, ${inShort(last)}`, ...failedInWords(calls, faultOf(last))])
+    .join('\n');
 
 /** A paragraph for each way in which calls failed: of the last one, as the status names it. @param but a way that is told already */
 export function failedInWords(calls: readonly PastCall[], but?: string): string[] {
   const last = new Map(calls.filter(isFailed).map((call) => [faultOf(call), call]));
-  return [...last].flatMap(([fault, call]) => fault === but ? [] : `Its last call to fail with ${fault}, ${agoOf(call.arrived_at + call.duration_seconds)}, ${inShort(call)}`); // prettier-ignore
+  return [...last].flatMap(([fault, call]) =>
+    fault === but
+      ? []
+      : `Its last call to fail with ${fault}, ${agoOf(call.arrived_at + call.duration_seconds)}, ${inShort(call)}`,
+  );
 }
 
 const faultOf = ({ code, status }: PastCall): string => code ?? String(status);
@@ -56,7 +63,12 @@ const inShort = ({ call, engine, text }: PastCall): string =>
 
 /** At most one line: the last of the requests that came after the program's end. */
 export const sinceInWords = (refused: readonly PastCall[]): string[] =>
-  refused.slice(-1).map(({ call, text }) => `${refused.length === 1 ? 'A later request of its name' : `${count(refused.length)} later requests of its name; the last`}, ${call}: ${text}`); // prettier-ignore
+  refused
+    .slice(-1)
+    .map(
+      ({ call, text }) =>
+        `${refused.length === 1 ? 'A later request of its name' : `${count(refused.length)} later requests of its name; the last`}, ${call}: ${text}`,
+    );
 
 type Budget = ProgramDetail['budget'];
 
@@ -77,8 +89,13 @@ export function leavingInWords({ id, threads }: ProgramView, ending: ProgramDeta
 /** `1 call still runs and 2 wait`. @param calls at least one */
 export function leftInWords(calls: readonly Pick<ActiveCall, 'state'>[]): string {
   const running = calls.filter(({ state }) => state === 'running').length;
-  const parts = [[running, 'run'], [calls.length - running, 'wait']] as const; // prettier-ignore
-  const [first = '', ...second] = parts.flatMap(([some, does]) => (some > 0 ? [`${count(some)} ${some === 1 ? `${does}s` : does}`] : [])); // prettier-ignore
+  const parts = [
+    [running, 'run'],
+    [calls.length - running, 'wait'],
+  ] as const;
+  const [first = '', ...second] = parts.flatMap(([some, does]) =>
+    some > 0 ? [`${count(some)} ${some === 1 ? `${does}s` : does}`] : [],
+  );
   return [first.replace(' ', ` call${first.startsWith('1 ') ? '' : 's'} still `), ...second].join(' and ');
 }
 
@@ -103,7 +120,12 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
   if (dispatch === undefined) return [];
   const { engine, level, reason, placement } = dispatch;
   const { isCold = false, isRefused = false, isTooLong = false, isBackground = false, it = 'It' } = past;
-  const why = balancer !== 'program-affinity' ? ', as it keeps no program on one engine' : isRefused ? '' : ', because its prompt is short, and so costs little to compute on any'; // prettier-ignore
+  const why =
+    balancer !== 'program-affinity'
+      ? ', as it keeps no program on one engine'
+      : isRefused
+        ? ''
+        : ', because its prompt is short, and so costs little to compute on any';
   const where = {
     home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
     bound: `Its program had no home yet, or none that was up, so ${balancer} chose ${engine} of the engines with room; it became the home`,
@@ -118,12 +140,20 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
 
 /** How a call ended, in one line; in a second one, why it ran where it ran. */
 export function pastCallInWords(call: Omit<PastCall, 'text'>, dispatch: Dispatch | undefined, balancer: string) {
-  const { attempts, inherited_seconds: inherited, queue_seconds: queued, prompt_tokens: prompt, cached_tokens: cached } = call; // prettier-ignore
+  const {
+    attempts,
+    inherited_seconds: inherited,
+    queue_seconds: queued,
+    prompt_tokens: prompt,
+    cached_tokens: cached,
+  } = call;
   const details = [
     ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)} in the queue${causesInWords(call)}.`] : []),
     ...(attempts > 1 ? [`It was sent ${counted(attempts, 'time')}.`] : []),
     ...failuresInWords(call),
-    ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
+    ...(inherited > 0
+      ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`]
+      : []),
   ];
   const isCold = cached === 0 && (prompt ?? 0) > 0;
   const it = call.failures.length === 0 ? 'It' : `Its ${attempts > 1 ? 'last' : 'only'} attempt`;
@@ -144,7 +174,9 @@ function failuresInWords({ failures }: Pick<PastCall, 'failures'>): string[] {
 function causesInWords({ waited_for: waited }: Omit<PastCall, 'text'>): string {
   const causes = Object.entries(waited).sort(([, a], [, b]) => b - a) as [WaitCause, number][];
   if (causes.length === 1) return causes.map(([cause]) => ` for ${WAITED_FOR[cause]}`).join('');
-  return causes.map(([cause, seconds], at) => `${at === 0 ? ': ' : ', '}${span(1000 * seconds)} for ${WAITED_FOR[cause]}`).join(''); // prettier-ignore
+  return causes
+    .map(([cause, seconds], at) => `${at === 0 ? ': ' : ', '}${span(1000 * seconds)} for ${WAITED_FOR[cause]}`)
+    .join('');
 }
 
 /** How a program ended: the answer in the first line. @param known the last of its calls, as far as they are known */
@@ -173,7 +205,16 @@ const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
 };
 
 function endInWords(call: Omit<PastCall, 'text'>): string {
-  const { outcome, code, status, message, failures, duration_seconds: seconds, hung_seconds: hung, first_token_seconds: first } = call; // prettier-ignore
+  const {
+    outcome,
+    code,
+    status,
+    message,
+    failures,
+    duration_seconds: seconds,
+    hung_seconds: hung,
+    first_token_seconds: first,
+  } = call;
   const took = `${span(1000 * seconds)}${hung === 0 ? '' : `, of which ${call.engine} had been down for the last ${span(1000 * hung)}`}`;
   if (outcome === 'recalled') return `Its batch, which ends or is late, took it back after ${took}.`;
   if (status === 499) return `Its client left after ${took}${code === 'no_engine' ? ', while no engine was up' : ''}.`;

@@ -66,7 +66,12 @@ export async function wholeExplanation(context: Parts, id: string, tenant: Tenan
     // Those that came after its end were refused, or another program of the name would be known.
     const since = calls.findLastIndex(({ arrived_at: at }) => at <= (ended?.ended_at ?? Infinity)) + 1;
     const before = calls.slice(0, since);
-    if (ended !== undefined) return { text: [endedInWords(ended, before), ...sinceInWords(calls.slice(since))].join('\n'), program: null, ended }; // prettier-ignore
+    if (ended !== undefined)
+      return {
+        text: [endedInWords(ended, before), ...sinceInWords(calls.slice(since))].join('\n'),
+        program: null,
+        ended,
+      };
     if (since === 0) throw alike.length > 1 ? ambiguous(alike.map((row) => row.id)) : error;
     return { text: `No call of program ${named(id)} waits or runs.\n${lastInWords(before)}`, program: null };
   }

@@ -32,7 +32,9 @@ export const isAbsent = (value: unknown): value is null | undefined => value ===
 /** @param body that may lack the field; absent: the field is there */
 export function invalid(param: string, expected: string, body?: JsonObject): GatewayError {
   const isMissing = body !== undefined && body[param] === undefined;
-  return new GatewayError('invalid_body', `'${param}' ${isMissing ? 'is missing: it ' : ''}must be ${expected}.`, { param }); // prettier-ignore
+  return new GatewayError('invalid_body', `'${param}' ${isMissing ? 'is missing: it ' : ''}must be ${expected}.`, {
+    param,
+  });
 }
 
 export function readModel(body: JsonObject): string {

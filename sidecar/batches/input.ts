@@ -50,7 +50,13 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
       if (length < BLANK_BYTES_MAX && head.toString().trim() === '') continue;
       const isLong = length > lineBytes;
       const line = isLong
-        ? [problem('line_too_long', `The line has ${length} bytes; at most ${lineBytes} are read (batches.lineBytes).`, number)] // prettier-ignore
+        ? [
+            problem(
+              'line_too_long',
+              `The line has ${length} bytes; at most ${lineBytes} are read (batches.lineBytes).`,
+              number,
+            ),
+          ]
         : parseLine(head, number);
       if (!('customId' in line)) {
         // Another kind of file has a fault in nearly every line.
@@ -68,7 +74,13 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
       const outline = outlineOf(line, number);
       outlines.push({ ...outline, offset, length });
       if ((calls += outline.callsMax) > linesMax)
-        throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines (batches.linesMax); one with "each" counts its max. Split the file.`, number)]); // prettier-ignore
+        throw new FaultyBatch([
+          problem(
+            'too_many_lines',
+            `A batch may have at most ${linesMax} lines (batches.linesMax); one with "each" counts its max. Split the file.`,
+            number,
+          ),
+        ]);
     }
   if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
   const strange = endpoint === undefined ? [] : strangeUrls(urls, endpoint);
@@ -82,12 +94,20 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
 const strangeUrls = (urls: ReadonlyMap<string, number>, endpoint: string): Problem[] =>
   [...urls]
     .filter(([url]) => url !== endpoint)
-    .map(([url, line]) => problem('other_endpoint', `The line asks ${url}; the batch's endpoint is ${endpoint}.`, line, 'url')); // prettier-ignore
+    .map(([url, line]) =>
+      problem('other_endpoint', `The line asks ${url}; the batch's endpoint is ${endpoint}.`, line, 'url'),
+    );
 
 /** The plan with lines that lack what only it needs. @throws FaultyBatch */
 export async function readInput(path: string, limits: InputLimits): Promise<Input> {
   const { outlines, plan, ...rest } = await readPlan(path, limits);
-  const lines = outlines.map(({ line, offset, length, promptTokens, outputTokens }) => ({ line, offset, length, promptTokens, outputTokens })); // prettier-ignore
+  const lines = outlines.map(({ line, offset, length, promptTokens, outputTokens }) => ({
+    line,
+    offset,
+    length,
+    promptTokens,
+    outputTokens,
+  }));
   return { ...plan, ...rest, lines };
 }
 

@@ -30,7 +30,13 @@ export async function* readLines(path: string, keepBytes: number): AsyncGenerato
     length += part.length;
   };
   const ended = (isEnded: boolean): FileLine => {
-    const line = { number, offset, length, head: kept.length === 1 ? (kept[0] as Buffer) : Buffer.concat(kept), isEnded }; // prettier-ignore
+    const line = {
+      number,
+      offset,
+      length,
+      head: kept.length === 1 ? (kept[0] as Buffer) : Buffer.concat(kept),
+      isEnded,
+    };
     [number, offset, length, kept] = [number + 1, offset + length + 1, 0, []];
     return line;
   };
@@ -88,7 +94,12 @@ export const FOLDER_FAULTS: Readonly<Record<string, string>> = {
 export function ofDisk(error: unknown): unknown {
   if (isFull(error)) return new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.');
   const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
-  return isGone ? new GatewayError('internal', 'The folder of batches has lost files. Its operator must restore it, and restart the gateway.') : error; // prettier-ignore
+  return isGone
+    ? new GatewayError(
+        'internal',
+        'The folder of batches has lost files. Its operator must restore it, and restart the gateway.',
+      )
+    : error;
 }
 
 /** Repeats what a full disk prevents. */

@@ -24,7 +24,10 @@ const Line = z.strictObject({
   url: path,
   body: z.looseObject({
     model: z.string().trim().min(1),
-    stream: z.boolean().refine((is) => !is, { error: 'must be false or absent, because a batch keeps whole answers' }).nullish(), // prettier-ignore
+    stream: z
+      .boolean()
+      .refine((is) => !is, { error: 'must be false or absent, because a batch keeps whole answers' })
+      .nullish(),
   }),
   after: z.array(z.string()).default([]),
   each: z
@@ -76,7 +79,9 @@ function refusalsOf(url: unknown, body: JsonObject, tried: JsonObject, number: n
 
 /** The body with a text in the place of each reference. */
 const withTexts = (body: unknown): JsonObject =>
-  JSON.parse(JSON.stringify(body, (_, value: unknown) => (isObject(value) && isReference(value) ? '' : value))) as JsonObject; // prettier-ignore
+  JSON.parse(
+    JSON.stringify(body, (_, value: unknown) => (isObject(value) && isReference(value) ? '' : value)),
+  ) as JsonObject;
 
 /** A line of a batch's file, or its faults. @param number from 1 */
 export function parseLine(bytes: Buffer, number: number): BatchLine | readonly Problem[] {
@@ -115,7 +120,10 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | readonly P
 /** Why none of a file's lines can be read, as one of the first shows. @param isCut whether the line goes on */
 export function strangeFile(line: Buffer, isCut: boolean): string | undefined {
   if (line.includes(0) || !(isCut || isUtf8(line))) return 'The file is not text in UTF-8, as JSON lines are.';
-  const start = line.toString().replace(/^\uFEFF/, '').trim(); // prettier-ignore
+  const start = line
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .trim();
   if (start.startsWith('['))
     return "The file is a JSON array. It must have one object a line: jq -c '.[]' makes that of it.";
   return start === '{'

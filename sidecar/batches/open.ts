@@ -87,9 +87,18 @@ function sender(context: Context): BatchPorts['ask'] {
         changed(false);
         const isLeft = context.draining && reason === 'draining';
         const isBusy = BUSY.has(reason) || status === 429 || status === 503;
-        resolve(isLeft ? undefined : { status, body: bytes, isBusy, mayCome: reason === 'unknown_model' && mayGrow(context) }); // prettier-ignore
+        resolve(
+          isLeft ? undefined : { status, body: bytes, isBusy, mayCome: reason === 'unknown_model' && mayGrow(context) },
+        );
       });
-      const call = { api, path, tenant: accountOf(tenant), line: { isBackground: !isLate, engine, waits: changed }, request, response }; // prettier-ignore
+      const call = {
+        api,
+        path,
+        tenant: accountOf(tenant),
+        line: { isBackground: !isLate, engine, waits: changed },
+        request,
+        response,
+      };
       acceptCall(context, call).catch((thrown: unknown) => {
         const error = asGatewayError(thrown);
         if (error !== thrown) context.log.error({ err: thrown, request_id: id }, 'request failed');

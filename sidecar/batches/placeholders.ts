@@ -45,7 +45,14 @@ export class Placeholders {
     return lines.flatMap(({ customId }) => {
       const found = this.#found.get(customId);
       // A repeated id is told of by itself.
-      return found === undefined || !this.#found.delete(customId) ? [] : problem('missing_after', `${shownOf(customId, found)} names a line, so "after" must name it too. Is it only text? Then give that line another custom_id.`, found.line, 'after'); // prettier-ignore
+      return found === undefined || !this.#found.delete(customId)
+        ? []
+        : problem(
+            'missing_after',
+            `${shownOf(customId, found)} names a line, so "after" must name it too. Is it only text? Then give that line another custom_id.`,
+            found.line,
+            'after',
+          );
     });
   }
 

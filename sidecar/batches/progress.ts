@@ -34,7 +34,8 @@ export class Progress {
       if (copies === undefined) this.#copies.set(original, [index]);
       else copies.push(index);
     }
-    for (const [index, missing] of this.#missing.entries()) if (missing === 0 && stateOf(index) === 'pending') this.add(index); // prettier-ignore
+    for (const [index, missing] of this.#missing.entries())
+      if (missing === 0 && stateOf(index) === 'pending') this.add(index);
   }
 
   add(index: number): void {

@@ -224,7 +224,13 @@ export class Results {
  * @throws ConfigError if its lines are of another batch, which must not be lost
  */
 async function resultsIn(path: string, find: Find) {
-  const results: { readonly task: Task; readonly place: Place; readonly code: string | undefined; readonly tokens: readonly number[]; readonly end: End | undefined }[] = []; // prettier-ignore
+  const results: {
+    readonly task: Task;
+    readonly place: Place;
+    readonly code: string | undefined;
+    readonly tokens: readonly number[];
+    readonly end: End | undefined;
+  }[] = [];
   const broken: string[] = [];
   let size = 0;
   let isOther = false;

@@ -71,10 +71,17 @@ const PAUSE_MS = 1000;
 /** Pause after a fault of the disk or of ours. */
 const FAULT_PAUSE_MS = 5000;
 
-const failure = (code: string, message: string) => ({ state: 'failed' as const, response: null, error: { code, message } }); // prettier-ignore
+const failure = (code: string, message: string) => ({
+  state: 'failed' as const,
+  response: null,
+  error: { code, message },
+});
 
 const NO_ANSWER = failure('invalid_answer', 'The server answered 200 with an error, or without a JSON object.');
-const LEFT_OUT: End = { ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."), state: 'completed' }; // prettier-ignore
+const LEFT_OUT: End = {
+  ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."),
+  state: 'completed',
+};
 
 /** A batch under way: its lines start in the plan's order, once all that they need is there. A failed line fails those that need it. */
 export class Run {

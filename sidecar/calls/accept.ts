@@ -28,7 +28,22 @@ const PROCESS = randomBytes(5).toString('hex');
 let calls = 0;
 
 /** Those of OpenAI, Anthropic and other clouds: a misspelt `flex` would run like all others in silence. */
-const TIER = z.enum(['auto', 'default', 'flex', 'priority', 'scale', 'standard_only', 'standard', 'fast', 'batch', 'on_demand', 'performance', 'reserved']).nullish(); // prettier-ignore
+const TIER = z
+  .enum([
+    'auto',
+    'default',
+    'flex',
+    'priority',
+    'scale',
+    'standard_only',
+    'standard',
+    'fast',
+    'batch',
+    'on_demand',
+    'performance',
+    'reserved',
+  ])
+  .nullish();
 
 /** A request to be scheduled, as it came in. */
 export interface Incoming extends Asked {

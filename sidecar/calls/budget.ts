@@ -55,14 +55,24 @@ type Budget = Readonly<ReturnType<typeof budgetOf>>;
 
 /** Calls that are left after this one, and of the rest as much as this one may take; undefined without bounds. */
 export const leftOf = (uses: Budget): string | undefined =>
-  uses.map(({ name, used, limit }) => `${name}=${Math.max(0, Math.ceil(limit - used) - (name === 'calls' ? 1 : 0))}`).join(', ') || undefined; // prettier-ignore
+  uses
+    .map(({ name, used, limit }) => `${name}=${Math.max(0, Math.ceil(limit - used) - (name === 'calls' ? 1 : 0))}`)
+    .join(', ') || undefined;
 
 const figuresOf = ({ used, limit, unit }: Budget[number]) =>
   `${[used, limit].map((value) => Math.floor(value).toLocaleString('en-US')).join(' of ')} ${unit}`;
 
 /** The bounds that are near, and of which the program's model has not been told. */
-export const nearing = (uses: Budget, warnAt: number | null, program: { readonly warned: ReadonlySet<Bound> } | undefined): Budget =>
-  warnAt === null ? [] : uses.filter(({ key, used, limit }) => used >= Math.min(warnAt * limit, limit - 1) && program?.warned.has(key) !== true); // prettier-ignore
+export const nearing = (
+  uses: Budget,
+  warnAt: number | null,
+  program: { readonly warned: ReadonlySet<Bound> } | undefined,
+): Budget =>
+  warnAt === null
+    ? []
+    : uses.filter(
+        ({ key, used, limit }) => used >= Math.min(warnAt * limit, limit - 1) && program?.warned.has(key) !== true,
+      );
 
 export const warning = (near: Budget): string =>
   `[Note by the gateway: further calls of this task will be refused. It has used ${near.map(figuresOf).join(', and ')}. Finish now with what you have.]`;
@@ -71,7 +81,8 @@ export const warning = (near: Budget): string =>
 export function exceeded(uses: Budget, label: string, text: string | undefined): GatewayError | undefined {
   const over = uses.find(({ used, limit }) => used >= limit);
   if (over === undefined) return undefined;
-  const setBy = readHeader(text)[over.name] === over.limit ? `the header ${BUDGET_HEADER}` : "the gateway's operator (budget)"; // prettier-ignore
+  const setBy =
+    readHeader(text)[over.name] === over.limit ? `the header ${BUDGET_HEADER}` : "the gateway's operator (budget)";
   return new GatewayError(
     'budget_exceeded',
     `The program ${JSON.stringify(label)} has used its budget: ${figuresOf(over)}. The bound is set by ${setBy}.`,

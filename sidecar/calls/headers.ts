@@ -64,6 +64,9 @@ export function queuedComment(
   const where = engine === undefined ? '' : ` engine=${engine}`;
   const figures = needs === undefined ? '' : ` needs=${needs} free=${free} limit=${limit}`;
   const oldest = oldestAhead === undefined ? '' : ` oldest_ahead_ms=${Math.round(oldestAhead.waitingMs)}`;
-  const quantiles = expected === undefined ? '' : ` expected_ms=${Math.round(expected.p50Ms)} expected_p90_ms=${Math.round(expected.p90Ms)}`; // prettier-ignore
+  const quantiles =
+    expected === undefined
+      ? ''
+      : ` expected_ms=${Math.round(expected.p50Ms)} expected_p90_ms=${Math.round(expected.p90Ms)}`;
   return `${begin} level=${level} cause=${cause}${where}${figures} ahead=${ahead}${oldest}${quantiles}`;
 }

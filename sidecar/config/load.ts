@@ -33,10 +33,20 @@ export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }:
   const environment = readEnvironment(env);
   const otel = readOtelEnvironment(env);
   // A source has set a key also if it is null.
-  applyOverrides(values, otel.overrides.filter(({ path }) => valueAt(values, path.split('.')) === undefined)); // prettier-ignore
+  applyOverrides(
+    values,
+    otel.overrides.filter(({ path }) => valueAt(values, path.split('.')) === undefined),
+  );
   const overrides = [...otel.overrides, ...environment.overrides, ...flags];
   const isFlagged = (override: Override) => flags.some(({ path }) => path === override.path);
-  const changed = source ? overridden(values, environment.overrides.filter((each) => !isFlagged(each)), source.originOf, env) : []; // prettier-ignore
+  const changed = source
+    ? overridden(
+        values,
+        environment.overrides.filter((each) => !isFlagged(each)),
+        source.originOf,
+        env,
+      )
+    : [];
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const problems = environment.problems;
@@ -55,7 +65,10 @@ export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }:
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0)
-    throw new ConfigError(problems.sort((a, b) => lineOf(a) - lineOf(b)), checkValue(configKeys, values).data); // prettier-ignore
+    throw new ConfigError(
+      problems.sort((a, b) => lineOf(a) - lineOf(b)),
+      checkValue(configKeys, values).data,
+    );
   if (warn !== undefined) [...otel.warnings, ...changed].forEach(warn);
   return deepFreeze(result.data);
 }
@@ -72,7 +85,10 @@ function leaveOut(values: unknown, faults: readonly { readonly path: Path }[]): 
   }
   const left = new Map([...lists].map(([name, list]) => [name, Object.keys(list)]));
   for (const list of lists.values()) list.splice(0, list.length, ...Object.values(list));
-  return (path) => path.map((part, at) => (typeof part === 'number' ? Number(left.get(pathText(path.slice(0, at)))?.[part] ?? part) : part)); // prettier-ignore
+  return (path) =>
+    path.map((part, at) =>
+      typeof part === 'number' ? Number(left.get(pathText(path.slice(0, at)))?.[part] ?? part) : part,
+    );
 }
 
 /** 0: not from a file. */

@@ -18,8 +18,11 @@ export interface ConfigProblem {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   /** @param sound the settings but for the keys at fault, which have their defaults; undefined: too little is left */
-  // prettier-ignore
-  constructor(readonly problems: readonly ConfigProblem[], readonly sound?: Config) {
+
+  constructor(
+    readonly problems: readonly ConfigProblem[],
+    readonly sound?: Config,
+  ) {
     super(problems.map(problemText).join('\n'));
   }
 }
@@ -74,7 +77,9 @@ function problemsOf(
   if (issue.code === 'invalid_union') {
     // Of several shapes, the one that was meant; of plain values, the schema's own words.
     const isOwn = issue.message.startsWith('must ');
-    const meant = issue.errors.find((each) => !each.some((other) => other.path.length === 0 && (isOwn || other.code === 'invalid_type'))); // prettier-ignore
+    const meant = issue.errors.find(
+      (each) => !each.some((other) => other.path.length === 0 && (isOwn || other.code === 'invalid_type')),
+    );
     if (meant !== undefined) return meant.flatMap((each) => problemsOf(each, path, schemaOf));
   }
   if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue, schemaOf(path)) }];
@@ -90,7 +95,9 @@ function problemsOf(
 /** How to write `listen.port: 1`, as flags and messages name it. */
 function nested(key: string, known: readonly string[]): string | undefined {
   const [section = '', ...rest] = key.split('.');
-  return rest.length > 0 && known.includes(section) ? `; write ${section}: {${rest.join(': {')}: …${'}'.repeat(rest.length)}` : undefined; // prettier-ignore
+  return rest.length > 0 && known.includes(section)
+    ? `; write ${section}: {${rest.join(': {')}: …${'}'.repeat(rest.length)}`
+    : undefined;
 }
 
 /** The schema at a path; of several shapes, that of the mapping there. Undefined: none. */
@@ -98,7 +105,13 @@ function schemaAt(schema: z.core.$ZodType, [part, ...rest]: Path, value: unknown
   const at = optionFor(unwrap(schema), value);
   if (part === undefined) return at instanceof z.ZodObject ? at : schema;
   const inner: z.core.$ZodType | undefined =
-    at instanceof z.ZodObject ? (at.shape[part] as z.core.$ZodType | undefined) : at instanceof z.ZodArray ? at.element : at instanceof z.ZodRecord ? at.valueType : undefined; // prettier-ignore
+    at instanceof z.ZodObject
+      ? (at.shape[part] as z.core.$ZodType | undefined)
+      : at instanceof z.ZodArray
+        ? at.element
+        : at instanceof z.ZodRecord
+          ? at.valueType
+          : undefined;
   return inner && schemaAt(inner, rest, (value as Readonly<Record<string | number, unknown>> | undefined)?.[part]);
 }
 
@@ -107,7 +120,10 @@ function optionFor(schema: z.core.$ZodType, value: unknown): z.core.$ZodType {
   if (!(schema instanceof z.ZodUnion)) return schema;
   const fits = (option: z.core.$ZodType) =>
     option instanceof z.ZodObject &&
-    Object.entries(option.shape).every(([key, each]) => !(each instanceof z.ZodLiteral) || each.value === (value as Record<string, unknown> | undefined)?.[key]); // prettier-ignore
+    Object.entries(option.shape).every(
+      ([key, each]) =>
+        !(each instanceof z.ZodLiteral) || each.value === (value as Record<string, unknown> | undefined)?.[key],
+    );
   return schema.options.map((option) => optionFor(unwrap(option), value)).find(fits) ?? schema;
 }
 

@@ -1,5 +1,15 @@
 import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
+import {
+  ADMISSION_NAMES,
+  CHARGE_NAMES,
+  FORECAST_NAMES,
+  FORESIGHT_NAMES,
+  ORDER_NAMES,
+  POLICY_NAMES,
+  RETENTION_NAMES,
+  TENANTS_NAMES,
+  defaults,
+} from '../../src/index.js';
 import { z } from 'zod';
 import { MEASURED, count, derived, ms, name, note } from './note.js';
 import { didYouMean } from './similar.js';

@@ -3,7 +3,19 @@ import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { defaults, tenantId, type TenantId } from '../../src/index.js';
 import { discovery, engine } from './engines.js';
-import { DAY_MS, MAKE_HASH, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, derived, fixed, ms, name, note } from './note.js'; // prettier-ignore
+import {
+  DAY_MS,
+  MAKE_HASH,
+  MAKE_TOKEN,
+  TOKEN_CHARS_MIN,
+  bearer,
+  count,
+  derived,
+  fixed,
+  ms,
+  name,
+  note,
+} from './note.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { batches, budget, health, objectives, shadow, tracing } from './sections.js';
 

@@ -19,7 +19,10 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(\[|\w+ *=)/, 'is not YAML: write "key: value", and indent the keys of a section below its name'],
   [/\nUNEXPECTED_TOKEN/, 'has more after its value has ended: put quotes around all of it'],
   [/: .*: .*\nBLOCK_AS_IMPLICIT_KEY/, 'a value with a colon and a space in it needs quotes'],
-  [new RegExp(`^(?!${KEY.source.slice(1)}).*\\n${MISFIT}`), 'has no key with a colon and a space after it, as in "port: 8080"'], // prettier-ignore
+  [
+    new RegExp(`^(?!${KEY.source.slice(1)}).*\\n${MISFIT}`),
+    'has no key with a colon and a space after it, as in "port: 8080"',
+  ],
 ];
 
 /** A fault in plain words, and the line to change, from 1: not always the one on which a parser stops. */
@@ -50,7 +53,12 @@ function misplaced(lines: readonly string[], at: number): string {
   const item = isItem(lines[at]);
   const column = (line = '') => 1 + (item ? line.indexOf('-') : columnOf(line));
   const above = lines.slice(0, at).filter((line) => /^\s*[^\s#]/.test(line));
-  const section = above.slice(Math.max(0, above.findLastIndex((line) => /^\S/.test(line)))); // prettier-ignore
+  const section = above.slice(
+    Math.max(
+      0,
+      above.findLastIndex((line) => /^\S/.test(line)),
+    ),
+  );
   const columns = section.filter((line) => !item || isItem(line)).map(column);
   const known = [...new Set(columns)].sort((a, b) => a - b);
   const own = column(lines[at]);

@@ -88,7 +88,11 @@ export class Membership {
       throw new GatewayError('engine_exists', `There is already an engine ${id}.`, { param: 'id' });
     for (const [other, { url }] of this.#wanted)
       if (other !== id && placeOf({ url }) === placeOf(config))
-        throw new GatewayError('engine_exists', `${url} is there as the engine ${other}: name each engine once, or remove that one first.`, { param: 'url' }); // prettier-ignore
+        throw new GatewayError(
+          'engine_exists',
+          `${url} is there as the engine ${other}: name each engine once, or remove that one first.`,
+          { param: 'url' },
+        );
     this.#withdrawn.delete(id);
     this.#byHand.set(id, config);
     this.#apply();

@@ -49,8 +49,11 @@ export async function examine(config: EngineConfig, { timeoutMs, connectMs, call
  */
 async function tryCall(prober: Prober, model: string, hasFlags: boolean) {
   // A model may lack a template for chats; a proxy has no other calls.
-  const [path, content] = hasFlags ? ['/v1/completions', { prompt: PROMPT }] : ['/v1/chat/completions', { messages: [{ role: 'user', content: QUESTION }] }]; // prettier-ignore
-  const ask = () => prober.ask(path, { model, ...content, max_tokens: 1, temperature: 0 }, CALL_MS).catch(() => undefined); // prettier-ignore
+  const [path, content] = hasFlags
+    ? ['/v1/completions', { prompt: PROMPT }]
+    : ['/v1/chat/completions', { messages: [{ role: 'user', content: QUESTION }] }];
+  const ask = () =>
+    prober.ask(path, { model, ...content, max_tokens: 1, temperature: 0 }, CALL_MS).catch(() => undefined);
   const first = await ask();
   const isAnswered = Array.isArray(parseObject(first?.text)?.['choices']);
   const answer = hasFlags && isAnswered ? parseObject((await ask())?.text) : undefined;

@@ -73,7 +73,12 @@ const bearer = (headers: IncomingHttpHeaders): string | undefined =>
 
 /** @param text the fault, unless it is in the form of the header */
 const unauthorized = (headers: IncomingHttpHeaders, text: string): GatewayError =>
-  new GatewayError('unauthorized', headers.authorization === undefined || bearer(headers) !== undefined ? text : 'The Authorization header must be `Bearer KEY`.'); // prettier-ignore
+  new GatewayError(
+    'unauthorized',
+    headers.authorization === undefined || bearer(headers) !== undefined
+      ? text
+      : 'The Authorization header must be `Bearer KEY`.',
+  );
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 

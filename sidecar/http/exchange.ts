@@ -89,7 +89,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // undici's types lack the iterables that its documentation names.
     const sent = body as Buffer | null;
     // Not spread: V8 gives an object to which fields are added after a spread a new shape, at each call.
-    dispatcher.dispatch({ method, path, headers, body: sent, idempotent: false, headersTimeout: 0, bodyTimeout: 0 }, this); // prettier-ignore
+    dispatcher.dispatch(
+      { method, path, headers, body: sent, idempotent: false, headersTimeout: 0, bodyTimeout: 0 },
+      this,
+    );
   }
 
   /** Aborts the exchange by closing its connection, which is the engine's signal. Reports nothing more. */

@@ -99,8 +99,11 @@ export const idHeaders = ({ idHeader }: Pick<Api, 'idHeader'>, id: string): Reco
 export const requestIdOf = ({ headers }: IncomingMessage): string => headers['x-request-id'] as string;
 
 /** Fields of a log line about a request. */
-export const fieldsOf = (request: IncomingMessage) =>
-  ({ request_id: requestIdOf(request), method: request.method, path: request.url?.split('?', 1)[0] }); // prettier-ignore
+export const fieldsOf = (request: IncomingMessage) => ({
+  request_id: requestIdOf(request),
+  method: request.method,
+  path: request.url?.split('?', 1)[0],
+});
 
 const VALUE_LENGTH_MAX = 256;
 

@@ -109,9 +109,20 @@ export class Metrics implements Observer {
   constructor(ports: MetricsPorts) {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
-    const corrections = this.#counter('program_corrections_total', 'Programs that went on after they counted as complete.'); // prettier-ignore
-    const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last answer, once it has been idle for a minute.', undefined, () => ports.completions.count()); // prettier-ignore
-    const unanswered = this.#counter('programs_unanswered_total', 'Programs whose last call was not answered, once idle for a minute.'); // prettier-ignore
+    const corrections = this.#counter(
+      'program_corrections_total',
+      'Programs that went on after they counted as complete.',
+    );
+    const seconds = this.#histogram(
+      'program_completion_seconds',
+      'A program’s first arrival to its last answer, once it has been idle for a minute.',
+      undefined,
+      () => ports.completions.count(),
+    );
+    const unanswered = this.#counter(
+      'programs_unanswered_total',
+      'Programs whose last call was not answered, once idle for a minute.',
+    );
     ports.completions.add({
       counted: (each) => seconds.observe(each),
       unanswered: () => unanswered.inc(),

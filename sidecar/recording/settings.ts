@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { configKeys } from '../config/index.js';
 
 const { policy, starvation, admission, balancer, limits, timeouts } = configKeys.shape;
-const LIMITS = { programsMax: true, queuedMax: true, queuedPerTenantMax: true, attemptsMax: true, enginesFailedMax: true, clientRetries: true } as const; // prettier-ignore
+const LIMITS = {
+  programsMax: true,
+  queuedMax: true,
+  queuedPerTenantMax: true,
+  attemptsMax: true,
+  enginesFailedMax: true,
+  clientRetries: true,
+} as const;
 const TIMES = { queueMs: true, noEngineMs: true, leaseMs: true, ghostMs: true } as const;
 
 /**

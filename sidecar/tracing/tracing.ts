@@ -69,7 +69,10 @@ export class Tracing implements Observer {
     const remote = readTraceparent(typeof header === 'string' ? header : undefined);
     if (remote?.sampled === false) return undefined;
     const startedMs = performance.now();
-    const parent = remote === undefined ? this.#programOf(identity, tenant) : { ...remote, traceFlags: TraceFlags.SAMPLED, isRemote: true }; // prettier-ignore
+    const parent =
+      remote === undefined
+        ? this.#programOf(identity, tenant)
+        : { ...remote, traceFlags: TraceFlags.SAMPLED, isRemote: true };
     const within = api.setSpanContext(ROOT_CONTEXT, parent);
     const span = this.#tracer.startSpan('call', { kind: SpanKind.CLIENT, startTime: wallMs(startedMs) }, within);
     const { traceId, spanId } = span.spanContext();
@@ -168,7 +171,11 @@ export class Tracing implements Observer {
 // Names of attributes: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
 
 /** `gen_ai.operation.name` of each API that is no chat. */
-const OPERATIONS: Partial<Readonly<Record<ApiKind, string>>> = { completions: 'text_completion', count_tokens: 'count_tokens', embeddings: 'embeddings' }; // prettier-ignore
+const OPERATIONS: Partial<Readonly<Record<ApiKind, string>>> = {
+  completions: 'text_completion',
+  count_tokens: 'count_tokens',
+  embeddings: 'embeddings',
+};
 
 const requestAttributes = ({ id, requestId, tenant, identity, facts }: CallSpec, operation: string): Attributes => ({
   'gen_ai.operation.name': operation,

@@ -105,7 +105,14 @@ export function presetOf(base: Preset, times: Times): Preset {
 
 /** The constants that times fix, rounded to the digits that are significant. */
 function roundedPreset(preset: Preset): Preset {
-  const names = ['flopsPerSecond', 'bytesPerSecond', 'attentionFlops', 'kvBytesPerToken', 'stepOverheadMs', 'sequenceOverheadMs'] as const; // prettier-ignore
+  const names = [
+    'flopsPerSecond',
+    'bytesPerSecond',
+    'attentionFlops',
+    'kvBytesPerToken',
+    'stepOverheadMs',
+    'sequenceOverheadMs',
+  ] as const;
   return { ...preset, ...Object.fromEntries(names.map((name) => [name, rounded(preset[name])])) };
 }
 

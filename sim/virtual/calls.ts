@@ -51,7 +51,9 @@ export class Calls {
       reject: (command) => this.#gatewayRefused(command),
     };
     const { cluster } = options;
-    this.gateway = cluster ? new Cluster({ ...options, cluster }, agenda, gatewayPorts) : new Gateway(options, agenda, gatewayPorts); // prettier-ignore
+    this.gateway = cluster
+      ? new Cluster({ ...options, cluster }, agenda, gatewayPorts)
+      : new Gateway(options, agenda, gatewayPorts);
     this.fleet = new Fleet(options, agenda, this.gateway, {
       started: ({ id, streams }) => streams && this.gateway.tell({ type: 'callStarted', call: id }),
       finished: (job, sequence) => this.#finish(job, sequence),

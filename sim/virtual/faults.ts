@@ -3,7 +3,22 @@ import type { Job } from './job.js';
 import type { Conditions } from './conditions.js';
 
 /** Kinds of chance, each a stream of its own: switching one on leaves the draws of the others alone. */
-const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss', 'pause', 'declared', 'mistaken', 'load'] as const; // prettier-ignore
+const STREAMS = [
+  'streams',
+  'cancelled',
+  'cancelTime',
+  'returns',
+  'backoff',
+  'refused',
+  'overlong',
+  'broken',
+  'busy',
+  'loss',
+  'pause',
+  'declared',
+  'mistaken',
+  'load',
+] as const;
 type Stream = (typeof STREAMS)[number];
 
 /**

@@ -101,7 +101,8 @@ export class Fleet {
       this.agenda.at(RANK.fault, lostMs, () => this.#lose(replica, restartMs, () => undefined));
     });
     if (meanMs === undefined) return;
-    for (const replica of this.#replicas) this.#planLoss(replica, meanMs, restartMs, draws.ofEngine('loss', replica.index)); // prettier-ignore
+    for (const replica of this.#replicas)
+      this.#planLoss(replica, meanMs, restartMs, draws.ofEngine('loss', replica.index));
   }
 
   #planLoss(replica: Replica, meanMs: number, restartMs: number, dice: Dice): void {

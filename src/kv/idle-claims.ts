@@ -77,7 +77,8 @@ export class IdleClaims {
     if (lost === undefined) return;
     this.#evicted.delete(key);
     const age = this.#age(lost.bucket);
-    if (age < this.#worthSteps && this.retention.isOfKept !== true) this.retention.learn(lost.bucket.kind, age, lost.context); // prettier-ignore
+    if (age < this.#worthSteps && this.retention.isOfKept !== true)
+      this.retention.learn(lost.bucket.kind, age, lost.context);
     lost.context.isRecorded = true;
   }
 

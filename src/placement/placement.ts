@@ -268,7 +268,9 @@ export class Placement {
     for (const call of resized) this.withdraw(call);
     for (const call of [...homeless, ...resized]) this.enqueue(call);
     this.touch(engine);
-    const stranded = pools.filter(({ live }) => live.length === 0).flatMap(({ unbound, paused }) => [...unbound, ...paused]); // prettier-ignore
+    const stranded = pools
+      .filter(({ live }) => live.length === 0)
+      .flatMap(({ unbound, paused }) => [...unbound, ...paused]);
     return [...new Set([...homeless, ...resized, ...stranded])];
   }
 }

@@ -62,7 +62,10 @@ export class WaitQueue<T extends Waiting> {
   /** The first call, in order, that fits by its own need, and in all. */
   firstFit(room: Headroom, accounts: Accounts, fits: (call: T) => boolean): T | undefined {
     const { resident, aged, new: fresh } = this.#classes;
-    const early = accounts.firstOf(resident.firstFit(room.resident, accounts, fits), aged.firstFit(room.aged, accounts, fits)); // prettier-ignore
+    const early = accounts.firstOf(
+      resident.firstFit(room.resident, accounts, fits),
+      aged.firstFit(room.aged, accounts, fits),
+    );
     return accounts.firstOf(early, fresh.firstFit(room.new, accounts, fits));
   }
 

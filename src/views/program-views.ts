@@ -36,7 +36,12 @@ export function programView(row: Program, policy: Policy, nowMs: number) {
     id: row.id,
     tenant: row.tenant,
     /** Best queue of its active calls, 0 first; without any, the queue that its next call would enter now. */
-    level: Math.min(...(threads.length > 0 ? threads : [policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs)]).map(({ level }) => level)), // prettier-ignore
+    level: Math.min(
+      ...(threads.length > 0
+        ? threads
+        : [policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs)]
+      ).map(({ level }) => level),
+    ),
     /** Whether all of its active calls, of which there are some, are background calls. */
     background: threads.length > 0 && threads.every((thread) => thread.background),
     serviceMs: row.serviceMs as Millis,

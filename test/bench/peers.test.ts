@@ -53,7 +53,9 @@ describe('the loads', () => {
 
   it('give every target its turn in each round, in alternating order', () => {
     const names = { [LOADS.fleet.title]: 'fleet', [LOADS.mixed.title]: 'mixed' };
-    const turns = planned('--seeds 7,8 --loads fleet,mixed').map(({ target, seed, load }) => [seed, names[load.title], target].join(' ')); // prettier-ignore
+    const turns = planned('--seeds 7,8 --loads fleet,mixed').map(({ target, seed, load }) =>
+      [seed, names[load.title], target].join(' '),
+    );
     expect(turns).toEqual([
       ...['7 fleet vllm-router', '7 fleet maitred', '7 fleet pass-through'],
       ...['7 mixed pass-through', '7 mixed maitred', '7 mixed vllm-router'],

@@ -8,7 +8,8 @@ import { PRESETS, type PresetName } from '../../sim/index.js';
 import { ROOT } from '../support/tree.js';
 
 const at = (preset: string, efficiency = '') => PRESETS[`${preset}${efficiency}` as PresetName];
-const meanOf = (errors: readonly StepError[]) => errors.reduce((sum, { error }) => sum + Math.abs(error), 0) / errors.length; // prettier-ignore
+const meanOf = (errors: readonly StepError[]) =>
+  errors.reduce((sum, { error }) => sum + Math.abs(error), 0) / errors.length;
 
 describe.each(KERNELS)('steps of $preset', (published) => {
   const { preset } = published;
@@ -24,8 +25,11 @@ describe.each(KERNELS)('steps of $preset', (published) => {
   });
 
   it('decode by default within 15 % of the kernels, and prefill more slowly, as whole servers do', () => {
-    for (const { label, error } of decodeErrors(at(preset), published)) expect(Math.abs(error), label).toBeLessThan(0.16); // prettier-ignore
-    const [low, middle, high] = [':low', '', ':high'].map((efficiency) => prefillErrors(at(preset, efficiency), published)); // prettier-ignore
+    for (const { label, error } of decodeErrors(at(preset), published))
+      expect(Math.abs(error), label).toBeLessThan(0.16);
+    const [low, middle, high] = [':low', '', ':high'].map((efficiency) =>
+      prefillErrors(at(preset, efficiency), published),
+    );
     published.prefill.forEach(([tokens], row) => {
       expect(low![row]!.error, String(tokens)).toBeGreaterThan(middle![row]!.error);
       expect(middle![row]!.error, String(tokens)).toBeGreaterThan(high![row]!.error);

@@ -58,7 +58,11 @@ export class SharedTables {
         return [Number(leaseMs) > 0 ? 1 : 0, value];
       }
       case 'maitredFind':
-        return args.slice(2).reduce<string | undefined>((found, key) => found ?? this.#names.get(`${table} ${key}`), undefined) ?? ''; // prettier-ignore
+        return (
+          args
+            .slice(2)
+            .reduce<string | undefined>((found, key) => found ?? this.#names.get(`${table} ${key}`), undefined) ?? ''
+        );
     }
   }
 
@@ -91,7 +95,8 @@ export class SharedTables {
     }
     const dead = [...this.#leases].filter(([, end]) => end <= now).map(([name]) => name);
     for (const name of dead) drop(name);
-    const isNew = !this.#leases.has(gateway) || (script === 'maitredHeartbeat' && text === '1' && this.#ledgers.size === 0); // prettier-ignore
+    const isNew =
+      !this.#leases.has(gateway) || (script === 'maitredHeartbeat' && text === '1' && this.#ledgers.size === 0);
     this.#leases.set(gateway, now + Number(leaseMs));
     if (script === 'maitredHeartbeat') {
       tellAllBut('');

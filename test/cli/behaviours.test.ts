@@ -17,14 +17,20 @@ const NUMBERS = Array.from({ length: BEHAVIOUR - FIRST_BEHAVIOUR + 1 }, (_, inde
 /** Replays a log to its end, past what differs. @throws ReplayFault when a line cannot be replayed */
 function replay(log: string): { readonly core: CoreReplay; readonly differences: readonly Difference[] } {
   const text = gunzipSync(readFileSync(`${LOGS}/${log}`)).toString();
-  const [header, ...lines] = text.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown); // prettier-ignore
+  const [header, ...lines] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
   const core = new CoreReplay(header);
   return { core, differences: lines.flatMap((line) => core.take(line) ?? []) };
 }
 
 it.skipIf(process.env['RECORD'] === undefined)('records the logs of a new behaviour', async () => {
   const folder = folderOf(BEHAVIOUR);
-  expect(isRecorded(BEHAVIOUR), `${folder} is there: a changed core has a new number, in src/protocol/behaviour.ts`).toBe(false); // prettier-ignore
+  expect(
+    isRecorded(BEHAVIOUR),
+    `${folder} is there: a changed core has a new number, in src/protocol/behaviour.ts`,
+  ).toBe(false);
   mkdirSync(folder);
   await recordAll(folder);
 });

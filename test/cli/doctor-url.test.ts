@@ -21,7 +21,9 @@ describe('maitred doctor --url', () => {
     const { code, about } = await examine(['--url', url]);
     expect(code).toBe(0);
     expect(about('gateway: 1 engine up')).toMatchObject([{ level: 'ok' }]);
-    expect(about('20 of 20 recent calls began a program of their own')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
+    expect(about('20 of 20 recent calls began a program of their own')).toMatchObject([
+      { level: 'warning', advice: expect.stringContaining('x-maitred-program') as string },
+    ]);
     expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s engine ${engine.id}` }]);
     expect(about('calls: No call waits')).toHaveLength(1);
     // What is configured here is another matter.
@@ -31,7 +33,8 @@ describe('maitred doctor --url', () => {
   it('asks with the token of the file, unless another one is named', async () => {
     const admin = { token: 'a-long-token' };
     const { url } = await world([await fakeEngine()], { admin });
-    const of = (...more: string[]) => examine(['--url', url, '--config', fileOf('own.yaml', stringify({ admin })), ...more], { WRONG: 'no' }); // prettier-ignore
+    const of = (...more: string[]) =>
+      examine(['--url', url, '--config', fileOf('own.yaml', stringify({ admin })), ...more], { WRONG: 'no' });
     expect((await of()).about('1 engine up')).toHaveLength(1);
     expect((await of('--token', 'WRONG')).about('refuses the admin token')).toMatchObject([{ level: 'broken' }]);
     const secure = await examine(['--url', url.replace('http', 'https')]);
@@ -46,7 +49,9 @@ describe('maitred doctor --url', () => {
     const { about, levels } = await examine(['--url', url]);
     expect(about('does not list ghost')).toMatchObject([{ level: 'warning' }]);
     expect(about('no gate protects')).toMatchObject([{ level: 'warning' }]);
-    expect(about('unknown_model')).toMatchObject([{ advice: expect.stringContaining('OPERATIONS.md#errors') as string }]); // prettier-ignore
+    expect(about('unknown_model')).toMatchObject([
+      { advice: expect.stringContaining('OPERATIONS.md#errors') as string },
+    ]);
     expect(levels.has('broken')).toBe(false);
   });
 
@@ -56,7 +61,10 @@ describe('maitred doctor --url', () => {
     const slower =
       /In the 15 min until 1 min(?: \d s)? ago, programs ended an estimated 1\.25x slower than without scheduling \(1\.11 to 1\.43\)\./;
     const found = expect.stringMatching(slower) as string;
-    expect([code, about('gain: ')]).toMatchObject([0, [{ level: 'warning', found, advice: expect.stringContaining('pass-through') as string }]]); // prettier-ignore
+    expect([code, about('gain: ')]).toMatchObject([
+      0,
+      [{ level: 'warning', found, advice: expect.stringContaining('pass-through') as string }],
+    ]);
     const { status } = (await (await fetch(`${url}/gateway`)).json()) as GatewayState;
     expect(status).toMatchObject({ level: 'warn', text: found });
   });
@@ -74,9 +82,17 @@ describe('maitred doctor --url', () => {
   it('tells engines of the file that the gateway does not have, and the reverse', async () => {
     const [ran, named] = [await vllm(), await vllm()];
     const { url } = await world([], { engines: [{ url: ran.url, id: 'a' }] });
-    const of = async (engines: object[]) => (await examine(['--url', url, '--config', fileOf('own.yaml', stringify({ engines }))])).about('gateway: runs with'); // prettier-ignore
-    const found = [`runs without engines of the file: b (${named.url}/)`, `runs with engines that the file lacks: a (${ran.url}/)`]; // prettier-ignore
-    expect(await of([{ url: named.url, id: 'b' }])).toMatchObject(found.map((each) => ({ level: 'warning', found: each }))); // prettier-ignore
+    const of = async (engines: object[]) =>
+      (await examine(['--url', url, '--config', fileOf('own.yaml', stringify({ engines }))])).about(
+        'gateway: runs with',
+      );
+    const found = [
+      `runs without engines of the file: b (${named.url}/)`,
+      `runs with engines that the file lacks: a (${ran.url}/)`,
+    ];
+    expect(await of([{ url: named.url, id: 'b' }])).toMatchObject(
+      found.map((each) => ({ level: 'warning', found: each })),
+    );
     expect(await of([{ url: ran.url, id: 'a' }])).toEqual([]);
   });
 
@@ -91,7 +107,12 @@ describe('maitred doctor --url', () => {
     expect([await afterDrainOf(one.id), await afterDrainOf(alone.id)]).toMatchObject([[], [lost]]);
     await fetch(`${url}/engines/${two.id}/drain?force`, { method: 'POST' });
     const { findings } = await examine(['--url', url]);
-    expect(findings).toContainEqual(expect.objectContaining({ level: 'broken', advice: expect.stringContaining(`engines undrain ${one.id}`) as string })); // prettier-ignore
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        level: 'broken',
+        advice: expect.stringContaining(`engines undrain ${one.id}`) as string,
+      }),
+    );
   });
 
   it('is broken where the gateway is not there, refuses, or has no engine or one that is down', async () => {
@@ -102,7 +123,9 @@ describe('maitred doctor --url', () => {
     await expect.poll(isDown).toMatchObject([{ level: 'broken' }]);
     const refusing = await world([], { admin: { token: 'a-long-token' } });
     expect((await examine(['--url', `${url}/x`])).about('leave it out of --url')).toMatchObject([{ level: 'broken' }]);
-    expect((await examine(['--url', 'http://127.0.0.1:1'])).about('cannot be reached: connection refused: is')).toMatchObject([{ level: 'broken' }]); // prettier-ignore
+    expect(
+      (await examine(['--url', 'http://127.0.0.1:1'])).about('cannot be reached: connection refused: is'),
+    ).toMatchObject([{ level: 'broken' }]);
     const dead = await world([], { engines: [{ url: 'http://127.0.0.1:1', models: ['m'] }] });
     expect((await examine(['--url', dead.url])).about('0 of 1 engine up')).toMatchObject([{ level: 'broken' }]);
     for (const each of [url, (await world([])).url, refusing.url])

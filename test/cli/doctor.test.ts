@@ -25,7 +25,10 @@ describe('maitred doctor', () => {
     const dead = { cluster: { url: 'redis://127.0.0.1:1' }, tracing: { otlp: { url: 'http://127.0.0.1:1' } } };
     const policy = { name: 'pass-through', tenants: 'weighted' };
     const admission = { gate: 0, window: 1 };
-    const { code, about } = await examine(['--config', fileOf('dead.yaml', stringify({ engines: [{ url }], policy, admission, ...dead }))]); // prettier-ignore
+    const { code, about } = await examine([
+      '--config',
+      fileOf('dead.yaml', stringify({ engines: [{ url }], policy, admission, ...dead })),
+    ]);
     expect(about('admission.gate: is 0')).toMatchObject([{ level: 'warning' }]);
     expect(about('one call at a time')).toMatchObject([{ level: 'note' }]);
     expect([code, about('not scheduled: tenants’ weights have no effect')]).toMatchObject([0, [{ level: 'note' }]]);
@@ -42,7 +45,8 @@ describe('maitred doctor', () => {
     const { url } = await vllm();
     const objectives = { workflows: { rag: 500_000, chat: 5000 }, tenants: { lab: 300_001 } };
     const auth = { keys: [{ tenant: 'lab', sha256: 'a'.repeat(64) }] };
-    const of = (more: object) => examine(['--config', fileOf('late.yaml', stringify({ engines: [{ url }], auth, objectives, ...more }))]); // prettier-ignore
+    const of = (more: object) =>
+      examine(['--config', fileOf('late.yaml', stringify({ engines: [{ url }], auth, objectives, ...more }))]);
     const { about } = await of({ admission: { gate: 1.5 } });
     expect(about('admission.gate: is 1.5')).toMatchObject([{ level: 'warning' }]);
     const late = ['objectives.workflows.rag', 'objectives.tenants.lab'].map((subject) => ({ level: 'note', subject }));
@@ -68,7 +72,13 @@ describe('maitred doctor', () => {
       limits: { queuedMax: 0 },
       admission: { gate: 0 },
     };
-    const file = { bogus: 1, engines, cluster, ...access, batches: { folder: join(dirname(fileOf('faults', '')), 'batches') } }; // prettier-ignore
+    const file = {
+      bogus: 1,
+      engines,
+      cluster,
+      ...access,
+      batches: { folder: join(dirname(fileOf('faults', '')), 'batches') },
+    };
     const taken = { MAITRED_LISTEN_PORT: new URL((await vllm()).url).port };
     const { code, findings, about } = await examine(['--config', fileOf('faults.yaml', stringify(file))], taken);
     expect(code).toBe(1);
@@ -85,7 +95,6 @@ describe('maitred doctor', () => {
       'cluster.address: is needed',
       `${dead} is not healthy`,
     ])
-      // prettier-ignore
       expect([each, about(each).length]).toEqual([each, 1]);
     expect(findings.some(({ subject }) => subject === 'engine keyed')).toBe(false);
     expect(about('vllm, detected')).toHaveLength(1);
@@ -95,7 +104,8 @@ describe('maitred doctor', () => {
 
   it('recommends to start a gateway only where none runs', async () => {
     const file = fileOf('next.yaml', stringify({ engines: [{ url: (await vllm()).url }] }));
-    const next = async (port: string, ...more: string[]) => (await run(['doctor', '--config', file, ...more], { MAITRED_LISTEN_PORT: port })).out.split('Next: ')[1]; // prettier-ignore
+    const next = async (port: string, ...more: string[]) =>
+      (await run(['doctor', '--config', file, ...more], { MAITRED_LISTEN_PORT: port })).out.split('Next: ')[1];
     const { url } = await vllm();
     expect(await next('0')).toMatch(/ serve --config \S+\n$/);
     expect(await next('0', '--engine', url)).toContain(`--engine ${url}`);
@@ -107,21 +117,37 @@ describe('maitred doctor', () => {
     const { port } = new URL(url);
     const env = { MAITRED_LISTEN_PORT: port };
     const own = await examine(['--engine', url], env);
-    expect([own.code, own.about('vllm, detected').length, own.about('listen: ')]).toMatchObject([0, 1, [{ level: 'warning', advice: expect.stringContaining('--port') as string }]]); // prettier-ignore
-    const file = fileOf('port.yaml', stringify({ listen: { port: Number(port) }, engines: [{ url: (await vllm()).url }] })); // prettier-ignore
+    expect([own.code, own.about('vllm, detected').length, own.about('listen: ')]).toMatchObject([
+      0,
+      1,
+      [{ level: 'warning', advice: expect.stringContaining('--port') as string }],
+    ]);
+    const file = fileOf(
+      'port.yaml',
+      stringify({ listen: { port: Number(port) }, engines: [{ url: (await vllm()).url }] }),
+    );
     const token = 'token-of-operators';
     const taken = await examine(['--config', file], { ...env, MAITRED_ADMIN_TOKEN: token });
     expect(requests.filter((each) => each.includes(token))).toEqual([]);
-    expect([taken.code, taken.about('listen: ')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining('is taken') as string }]]); // prettier-ignore
+    expect([taken.code, taken.about('listen: ')]).toMatchObject([
+      1,
+      [{ level: 'broken', found: expect.stringContaining('is taken') as string }],
+    ]);
     const engine = await vllm();
     const admin = { token: 'a-long-token' };
     const gateway = (await world([engine], { admin })).url;
     const atGateway = { MAITRED_LISTEN_PORT: new URL(gateway).port };
     const other = await examine(['--config', file], atGateway);
-    expect([other.code, other.about('listen: ')]).toMatchObject([1, [{ level: 'broken', advice: expect.stringMatching(/^end what runs there/) as string }]]); // prettier-ignore
+    expect([other.code, other.about('listen: ')]).toMatchObject([
+      1,
+      [{ level: 'broken', advice: expect.stringMatching(/^end what runs there/) as string }],
+    ]);
     const same = fileOf('same.yaml', stringify({ admin, engines: [{ url: engine.url }] }));
     const runs = await examine(['--config', same], atGateway);
-    expect([runs.code, runs.about('listen: ')]).toMatchObject([0, [{ level: 'note', found: expect.stringContaining(gateway) as string }]]); // prettier-ignore
+    expect([runs.code, runs.about('listen: ')]).toMatchObject([
+      0,
+      [{ level: 'note', found: expect.stringContaining(gateway) as string }],
+    ]);
     expect((await examine(['--url', gateway, '--config', file], env)).about('listen: ')).toEqual([]);
     const away = await examine(['--config', file], { MAITRED_ADMIN_PORT: '1', MAITRED_ADMIN_HOST: '192.0.2.1' });
     expect(away.about('admin: ')).toMatchObject([{ advice: expect.stringContaining('(admin.host)') as string }]);
@@ -147,7 +173,10 @@ describe('maitred doctor', () => {
       examine(['--config', fileOf('batches.yaml', stringify({ engines: [{ url }], batches: { folder } }))]);
     const file = fileOf('taken', '');
     const { code, about } = await of(join(file, 'batches'));
-    expect([code, about('batches.folder')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining(`${file} is no folder: `) as string }]]); // prettier-ignore
+    expect([code, about('batches.folder')]).toMatchObject([
+      1,
+      [{ level: 'broken', found: expect.stringContaining(`${file} is no folder: `) as string }],
+    ]);
     const fresh = join(dirname(file), 'new', 'batches');
     expect([(await of(fresh)).code, existsSync(fresh)]).toEqual([0, false]);
   });
@@ -165,7 +194,9 @@ describe('maitred doctor', () => {
     expect(code).toBe(1);
     expect(about('dns:e.example: engines: 1')).toMatchObject([{ level: 'ok' }]);
     expect(about(`${new URL(engine.url).host}: vllm, detected`)).toHaveLength(1);
-    expect(about('dns:x.example:1:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('ENODATA') as string }]); // prettier-ignore
+    expect(about('dns:x.example:1:')).toMatchObject([
+      { level: 'broken', found: expect.stringContaining('ENODATA') as string },
+    ]);
     expect(about('none is configured')).toEqual([]);
     expect(about(AT_ZERO)).toMatchObject([{ level: 'note', subject: 'discovery dns:zero.example:1' }]);
     const { url } = await world([], { discovery: [atZero] });
@@ -182,7 +213,9 @@ describe('maitred doctor', () => {
     chmodSync(file, 0o644);
     const { code, about, findings } = await examine(['--config', file], {});
     expect(code).toBe(1);
-    expect(about('admin.token in plain text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
+    expect(about('admin.token in plain text')).toMatchObject([
+      { level: 'warning', advice: expect.stringContaining('chmod') as string },
+    ]);
     expect(about('the hash of an empty key')).toMatchObject([{ level: 'broken' }]);
     expect(about('11 characters')).toHaveLength(1);
     expect(about('is an API key too')).toHaveLength(1);
@@ -197,11 +230,16 @@ describe('maitred doctor', () => {
     expect(await examine(['--config', file])).toMatchObject({ code: 1, levels: new Set(['broken']) });
     expect((await run(['doctor', '--config', file])).out.match(/->/g)).toHaveLength(1);
     const { code: gone, about: missing } = await examine(['--config', `${file}.no`]);
-    expect([gone, missing('no such file')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining(`--out ${file}.no`) as string }]]); // prettier-ignore
+    expect([gone, missing('no such file')]).toMatchObject([
+      1,
+      [{ level: 'broken', found: expect.stringContaining(`--out ${file}.no`) as string }],
+    ]);
     writeFileSync(file, 'engines:\n  - url: a\n    url: b\ndiscovery:\n      - url: c\n        url: d\n');
     expect((await run(['doctor', '--config', file])).out).toMatch(/ > 3 \|[^]* > 6 \|/);
     writeFileSync(file, 'listen:\n  host: a\n port: 0\n');
-    expect((await run(['doctor', '--config', file])).out).toMatch(/column 2[^]*\n {9}> 3 \| {2}port: 0\n {9}-> [^]*npx maitred\s+config --config/); // prettier-ignore
+    expect((await run(['doctor', '--config', file])).out).toMatch(
+      /column 2[^]*\n {9}> 3 \| {2}port: 0\n {9}-> [^]*npx maitred\s+config --config/,
+    );
   });
 });
 
@@ -221,7 +259,10 @@ describe('maitred doctor without engines', () => {
 
   it('is broken, and says how to name some or try it out', async () => {
     const { code, about } = await examine([]);
-    expect([code, about('none is configured')]).toMatchObject([1, [{ level: 'broken', advice: expect.stringMatching(/--engine URL.*--embedded 2/) as string }]]); // prettier-ignore
+    expect([code, about('none is configured')]).toMatchObject([
+      1,
+      [{ level: 'broken', advice: expect.stringMatching(/--engine URL.*--embedded 2/) as string }],
+    ]);
     const { errors, out } = await run(['doctor'], { MAITRED_LISTEN_PORT: '0' });
     expect(out).toMatch(/^1 broken, 1 ok\n/);
     expect(errors).toEqual([]);

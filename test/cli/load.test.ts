@@ -45,7 +45,18 @@ describe('maitred load', () => {
 
   it('is one program of a gateway before the run, which has ended', async () => {
     const { url, adminUrl } = await world([await engine()]);
-    expect((await load(['--target', url, ...CHAT.filter((flag) => flag !== '--no-baseline'), '--identity', 'maitred', '--quiet'])).code).toBe(0); // prettier-ignore
+    expect(
+      (
+        await load([
+          '--target',
+          url,
+          ...CHAT.filter((flag) => flag !== '--no-baseline'),
+          '--identity',
+          'maitred',
+          '--quiet',
+        ])
+      ).code,
+    ).toBe(0);
     await until(async () =>
       (await ask(`${adminUrl}/metrics`)).text.includes('maitred_programs_ended_total{cause="ended"} 5'),
     );
@@ -57,10 +68,26 @@ describe('maitred load', () => {
     const trace = fileOf('trace.jsonl', ['a', 'b', 'c'].map((id) => `${programLine(chain(id, 2))}\n`).join(''));
     const args = ['--target', one.url, '--target', `${other.url}/v1/`, '--trace', trace, '--concurrency', '2'];
     const slo = ['--slo', 'completed < 0'];
-    const { code, out, errors } = await load([...args, ...slo, '--api', 'responses', '--identity', 'codex', '--quiet', '--json', '-']); // prettier-ignore
-    expect([code, errors]).toEqual([1, expect.stringMatching(/: missed SLO completed < 0 of A, SLO completed < 0 of B\n$/)]); // prettier-ignore
+    const { code, out, errors } = await load([
+      ...args,
+      ...slo,
+      '--api',
+      'responses',
+      '--identity',
+      'codex',
+      '--quiet',
+      '--json',
+      '-',
+    ]);
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(/: missed SLO completed < 0 of A, SLO completed < 0 of B\n$/),
+    ]);
     const document = JSON.parse(out) as Document;
-    expect(document.targets).toMatchObject([{ programs: 9, calls: 18 }, { programs: 9, calls: 18 }]); // prettier-ignore
+    expect(document.targets).toMatchObject([
+      { programs: 9, calls: 18 },
+      { programs: 9, calls: 18 },
+    ]);
     expect(document.ab).toMatchObject({ runs: 3, pairs: 9, program_seconds: { mean: { pairs: 3 } } });
   });
 
@@ -105,11 +132,29 @@ describe('maitred load', () => {
     const { code, out } = await load(['compare', one, other]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^\S+\/other\.json: programs.* \S+\/one\.json/)]);
     const made = JSON.parse(readFileSync(one, 'utf8')) as Document & { readonly settings: object };
-    const sweep = (targets: readonly object[]) => fileOf('sweep.json', JSON.stringify({ version: 1, complete: true, loads: [500, 900].map((rate) => ({ ...made, targets, settings: { ...made.settings, rate_per_second: rate } })) })); // prettier-ignore
+    const sweep = (targets: readonly object[]) =>
+      fileOf(
+        'sweep.json',
+        JSON.stringify({
+          version: 1,
+          complete: true,
+          loads: [500, 900].map((rate) => ({
+            ...made,
+            targets,
+            settings: { ...made.settings, rate_per_second: rate },
+          })),
+        }),
+      );
     const whole = sweep(made.targets);
-    expect((await load(['compare', whole, whole])).out).toMatch(/^At 500 a second, \S+sweep\.json: programs .*\nAt 900 a second, \S+sweep\.json: programs .*\n.*\n/); // prettier-ignore
+    expect((await load(['compare', whole, whole])).out).toMatch(
+      /^At 500 a second, \S+sweep\.json: programs .*\nAt 900 a second, \S+sweep\.json: programs .*\n.*\n/,
+    );
     const lost = sweep(made.targets.map((each) => ({ ...each, failed: 3 })));
-    expect(await load(['compare', whole, lost])).toMatchObject({ code: 1, out: expect.stringContaining('not comparable: 3 of 8 programs failed at') as string, errors: expect.stringContaining('nothing could be compared') as string }); // prettier-ignore
+    expect(await load(['compare', whole, lost])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('not comparable: 3 of 8 programs failed at') as string,
+      errors: expect.stringContaining('nothing could be compared') as string,
+    });
     for (const [told, ...line] of [
       // A file may have the name of a command.
       ['no such file', 'compare', 'compare', one],
@@ -147,7 +192,7 @@ describe('maitred load', () => {
     const args = [...few, '--concurrency', '1', '--speed', '100', '--no-baseline'];
     const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json']);
     expect(code).toBe(0);
-    expect((await load(args)).out).toContain('100 times as fast as real (all figures are those at real speed)'); // prettier-ignore
+    expect((await load(args)).out).toContain('100 times as fast as real (all figures are those at real speed)');
     expect(JSON.parse(out)).toMatchObject({
       settings: { arrivals: 'closed', concurrency: 1, identity: 'none', speed: 100 },
       targets: [{ completed: 2 }],
@@ -188,7 +233,9 @@ describe('maitred load', () => {
       unlucky = undefined;
       const ended = await load(['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', ...slo]);
       expect([slo, ended.code]).toEqual([slo, code]);
-      expect(ended.errors.trim().split('\n').at(-1)).toMatch(code === 0 ? /^$/ : slo[1] === 'failed <= 0' ? /missed/ : /: 1 of 4 programs failed at/); // prettier-ignore
+      expect(ended.errors.trim().split('\n').at(-1)).toMatch(
+        code === 0 ? /^$/ : slo[1] === 'failed <= 0' ? /missed/ : /: 1 of 4 programs failed at/,
+      );
     }
   });
 

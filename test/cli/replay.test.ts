@@ -5,7 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { settingsSchema } from '../../sidecar/recording/settings.js';
-import { BEHAVIOUR, BEHAVIOUR_CHANGES, FIRST_BEHAVIOUR, logLine, millis, Scheduler, type Event, type LogLine } from '../../src/index.js'; // prettier-ignore
+import {
+  BEHAVIOUR,
+  BEHAVIOUR_CHANGES,
+  FIRST_BEHAVIOUR,
+  logLine,
+  millis,
+  Scheduler,
+  type Event,
+  type LogLine,
+} from '../../src/index.js';
 import { arrived, finished, joined } from '../support/core-events.js';
 import { run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
@@ -86,7 +95,9 @@ describe('maitred replay', () => {
   ])('tells of %s where it is, after what is before it', async (_, change, line, field) => {
     const { code, out, errors } = await replay(fileWith(change([...LOG])));
     expect(code).toBe(1);
-    expect(errors).toEqual([expect.stringContaining(line === null ? 'nothing in it' : `, line ${line}${field && `, ${field}`}: `)]); // prettier-ignore
+    expect(errors).toEqual([
+      expect.stringContaining(line === null ? 'nothing in it' : `, line ${line}${field && `, ${field}`}: `),
+    ]);
     const steps = Math.min(STEPS, (line ?? 0) - 2);
     expect(out).toMatch(steps < 0 ? /^$/ : new RegExp(`^identical as far as it can be read: ${steps} steps?, `));
   });

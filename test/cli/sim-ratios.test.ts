@@ -7,11 +7,23 @@ import type { RunReport } from '../../cli/sim/worker.js';
 import { madeUp, spread } from '../support/sim-plans.js';
 
 const SEEDS_8 = [1, 2, 3, 4, 5, 6, 7, 8];
-const kind = (p99: number) => ({ program_seconds: { count: 100, p99 }, seconds_per_token: spread(1), ttft_seconds: spread(1) }); // prettier-ignore
+const kind = (p99: number) => ({
+  program_seconds: { count: 100, p99 },
+  seconds_per_token: spread(1),
+  ttft_seconds: spread(1),
+});
 const kinds = (p99: number) => ({ rag: kind(p99), coder: kind(1) }) as unknown as RunReport['by_workload'];
 
 it('has a row for each setting and load, one of the seeds that both sustain, and one of the kind that pays', () => {
-  const { plan, runs } = madeUp({ rate: [0.1, 0.2, 0.4], policy: ['pass-through', 'plas'] }, { seeds: SEEDS_8 }, (at, seed) => ({ program_seconds: spread(at === 3 ? 5 : at === 2 && seed > 5 ? 50 : 10), queue_grew: at > 3 || (at === 2 && seed > 5), by_workload: kinds(at === 3 ? 25 : 10) })); // prettier-ignore
+  const { plan, runs } = madeUp(
+    { rate: [0.1, 0.2, 0.4], policy: ['pass-through', 'plas'] },
+    { seeds: SEEDS_8 },
+    (at, seed) => ({
+      program_seconds: spread(at === 3 ? 5 : at === 2 && seed > 5 ? 50 : 10),
+      queue_grew: at > 3 || (at === 2 && seed > 5),
+      by_workload: kinds(at === 3 ? 25 : 10),
+    }),
+  );
   expect(ratioLines(plan, runs, 140)).toEqual([
     'Times divided by those of pass-through: below 1 is faster.',
     expect.stringMatching(/^ +program +call to first token$/),
@@ -36,18 +48,35 @@ it('compares policies, and circumstances with the first, but no loads', () => {
     'policy  verdict  mean  slowest  p50  slowest',
     ...['fcfs-window', 'plas'].map((name) => `${name}  no difference  1.00  1.00  1.00  1.00`),
   ]);
-  const { plan, runs } = madeUp({ policy: ['pass-through', 'plas'] }, { seeds: [1] }, (_, seed) => ({ program_seconds: { ...spread(10, 300), p50: seed } })); // prettier-ignore
+  const { plan, runs } = madeUp({ policy: ['pass-through', 'plas'] }, { seeds: [1] }, (_, seed) => ({
+    program_seconds: { ...spread(10, 300), p50: seed },
+  }));
   expect(ratioLines(plan, runs, 120).join('\n')).not.toContain('Seeds in brackets');
-  expect(told({ conditions: ['none', 'production'] })[0]).toBe('Times divided by those without failures: below 1 is faster.'); // prettier-ignore
+  expect(told({ conditions: ['none', 'production'] })[0]).toBe(
+    'Times divided by those without failures: below 1 is faster.',
+  );
   expect(told({ rate: [1, 2] })).toEqual([]);
   // Of a few that fail more, the times are told.
-  const fails = (failed: number) => ratioLines(...(Object.values(madeUp({ policy: ['pass-through', 'plas'] }, {}, (at) => ({ failed: at * failed }))) as [Plan, RunReport[]]), 120).at(-1); // prettier-ignore
-  expect([fails(9), fails(999)]).toEqual([expect.stringMatching(/fails more programs: 0 -> 9( +1\.00){4}$/), expect.stringMatching(/ 999( +-){4}$/)]); // prettier-ignore
+  const fails = (failed: number) =>
+    ratioLines(
+      ...(Object.values(madeUp({ policy: ['pass-through', 'plas'] }, {}, (at) => ({ failed: at * failed }))) as [
+        Plan,
+        RunReport[],
+      ]),
+      120,
+    ).at(-1);
+  expect([fails(9), fails(999)]).toEqual([
+    expect.stringMatching(/fails more programs: 0 -> 9( +1\.00){4}$/),
+    expect.stringMatching(/ 999( +-){4}$/),
+  ]);
 });
 
 it('tells in a sweep how much is served, and no kinds of programs', () => {
   const given = { source: { type: 'workload', workload: 'x' } } as const;
-  const { plan, runs } = madeUp({ rate: [0.1, 0.2], policy: ['pass-through', 'plas'] }, given, () => ({ refused: {}, by_workload: kinds(10) })); // prettier-ignore
+  const { plan, runs } = madeUp({ rate: [0.1, 0.2], policy: ['pass-through', 'plas'] }, given, () => ({
+    refused: {},
+    by_workload: kinds(10),
+  }));
   const document = { complete: true, advice: [], ratios: [] } as unknown as SimDocument;
   const text = tablesOf(plan, runs, document, 140);
   expect(text).toMatch(/ programs\/s +cached +failed\n0\.1 .* 0\.3 /);

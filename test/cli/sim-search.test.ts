@@ -36,22 +36,63 @@ async function searched(
     policy,
     balancer: ['sticky'],
   } as Plan['lists'];
-  const arrivals = axis === 'concurrency' || atOnce !== undefined ? { type: 'closed', concurrency: atOnce ?? 1 } : { type: 'open', ratePerSecond: axis === 'rate' ? 1 : 6, cv: 1 }; // prettier-ignore
-  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals, engines: 1 })); // prettier-ignore
-  const plan = { lists, variants, seeds: [1, 2, 3], slos: objective === undefined ? [] : [parseSlo(objective, 0, () => '')], searched: axis, programs: programs ?? 300, isExact: false, margin: 0.02 } as unknown as Plan; // prettier-ignore
+  const arrivals =
+    axis === 'concurrency' || atOnce !== undefined
+      ? { type: 'closed', concurrency: atOnce ?? 1 }
+      : { type: 'open', ratePerSecond: axis === 'rate' ? 1 : 6, cv: 1 };
+  const variants = combinationsOf(lists).map((values) => ({
+    values,
+    policy: values.policy,
+    balancer: 'sticky',
+    arrivals,
+    engines: 1,
+  }));
+  const plan = {
+    lists,
+    variants,
+    seeds: [1, 2, 3],
+    slos: objective === undefined ? [] : [parseSlo(objective, 0, () => '')],
+    searched: axis,
+    programs: programs ?? 300,
+    isExact: false,
+    margin: 0.02,
+  } as unknown as Plan;
   const tried: (readonly [number, number])[] = [];
   const found = await search(plan, axis, programs !== undefined, (trial) => {
     if (tried.length >= stopAfter) return Promise.resolve([]);
-    const loads = trial.variants.map(({ arrivals: own, engines }) => (own.type === 'open' ? own.ratePerSecond / engines : own.type === 'closed' ? own.concurrency / engines : 0)); // prettier-ignore
+    const loads = trial.variants.map(({ arrivals: own, engines }) =>
+      own.type === 'open' ? own.ratePerSecond / engines : own.type === 'closed' ? own.concurrency / engines : 0,
+    );
     tried.push([trial.variants[0]!.values[axis] ?? 0, trial.programs]);
-    return Promise.resolve(trial.variants.flatMap(({ policy: name }, variant) => trial.seeds.map((seed) => {
-      const [load = 0, at] = [loads[variant], policy.indexOf(name as 'plas')];
-      const mean = seconds?.(load) ?? (at === 1 && load >= pays ? 5 : 10);
-      const times = { count: trial.programs, mean, p50: mean, p95: mean, p99: last, max: last };
-      const isWaiting = load > most[at]!;
-      const queue = isWaiting ? { ...times, p50: 9 } : { ...times, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
-      return { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: { ...times, mean: mean / 5 }, queue_seconds: queue, queue_grew: trial.programs < known ? null : axis !== 'concurrency' && isWaiting, programs: trial.programs, completed: trial.programs, calls: (calls * trial.programs) / 300, engine_waits: 0, programs_per_second: 0.5 } as unknown as RunReport; // prettier-ignore
-    }))); // prettier-ignore
+    return Promise.resolve(
+      trial.variants.flatMap(({ policy: name }, variant) =>
+        trial.seeds.map((seed) => {
+          const [load = 0, at] = [loads[variant], policy.indexOf(name as 'plas')];
+          const mean = seconds?.(load) ?? (at === 1 && load >= pays ? 5 : 10);
+          const times = { count: trial.programs, mean, p50: mean, p95: mean, p99: last, max: last };
+          const isWaiting = load > most[at]!;
+          const queue = isWaiting ? { ...times, p50: 9 } : { ...times, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
+          return {
+            variant,
+            seed,
+            complete: true,
+            failed: 0,
+            by_workload: {},
+            program_seconds: times,
+            seconds_per_token: times,
+            ttft_seconds: times,
+            slowdown: { ...times, mean: mean / 5 },
+            queue_seconds: queue,
+            queue_grew: trial.programs < known ? null : axis !== 'concurrency' && isWaiting,
+            programs: trial.programs,
+            completed: trial.programs,
+            calls: (calls * trial.programs) / 300,
+            engine_waits: 0,
+            programs_per_second: 0.5,
+          } as unknown as RunReport;
+        }),
+      ),
+    );
   });
   return { tried, values: found.plan.lists[axis], programs: found.plan.programs, runs: found.runs };
 }
@@ -59,7 +100,9 @@ async function searched(
 it('looks for rates from one that the first setting sustains to one that none does', async () => {
   const { values, runs } = await searched('rate', { most: [0.3, 0.8], pays: 0.3 });
   expect(values).toEqual([0.25, 0.3, 0.35, 0.49, 0.69, 0.82, 0.98]);
-  expect(runs.map(({ variant, seed }) => `${variant} ${seed}`)).toEqual([...Array(14).keys()].flatMap((variant) => [1, 2, 3].map((seed) => `${variant} ${seed}`))); // prettier-ignore
+  expect(runs.map(({ variant, seed }) => `${variant} ${seed}`)).toEqual(
+    [...Array(14).keys()].flatMap((variant) => [1, 2, 3].map((seed) => `${variant} ${seed}`)),
+  );
 });
 
 it('runs as many short programs as a burst does not overload', async () => {
@@ -88,11 +131,14 @@ it('looks for the fewest engines that are enough for each setting, and one less'
   expect(values).toEqual(expect.arrayContaining([5, 6, 14, 15]));
   expect(values!.length).toBeLessThanOrEqual(12);
   expect((await searched('engines', { most: [9, 9], pays: 99 })).values).toEqual([1]);
-  expect((await searched('engines', { most: [1.1, 0.4], pays: 99 })).values).toEqual(expect.arrayContaining([5, 6, 14, 15])); // prettier-ignore
+  expect((await searched('engines', { most: [1.1, 0.4], pays: 99 })).values).toEqual(
+    expect.arrayContaining([5, 6, 14, 15]),
+  );
 });
 
 it('looks for the fewest engines that meet an objective, up to one for each program', async () => {
-  const under = (objective: string, least = 0) => searched('engines', { most: [9, 9], pays: 99, seconds: (load) => 10 * Math.max(least, load), objective }); // prettier-ignore
+  const under = (objective: string, least = 0) =>
+    searched('engines', { most: [9, 9], pays: 99, seconds: (load) => 10 * Math.max(least, load), objective });
   // Of 6 programs a second.
   expect((await under('program_seconds.mean < 8')).values).toEqual(expect.arrayContaining([7, 8]));
   expect((await under('failed < 0')).values).toEqual([6, 12, 24, 48, 96, 192, 384, 768]);
@@ -102,18 +148,35 @@ it('looks for the fewest engines that meet an objective, up to one for each prog
 
 it('ends after programs one at a time where these miss an objective', async () => {
   for (const axis of ['engines', 'rate', 'concurrency'] as const) {
-    const { tried, runs } = await searched(axis, { most: [9, 9], pays: 99, seconds: (load) => 10 + load, objective: 'program_seconds.mean < 9' }); // prettier-ignore
+    const { tried, runs } = await searched(axis, {
+      most: [9, 9],
+      pays: 99,
+      seconds: (load) => 10 + load,
+      objective: 'program_seconds.mean < 9',
+    });
     expect([tried.length, runs.length]).toEqual([1, 6]);
   }
 });
 
 it('looks for a number at a time that meets an objective, down to one', async () => {
-  const { values } = await searched('concurrency', { most: [9, 9], pays: 99, seconds: (load) => 10 + load, objective: 'program_seconds.mean < 12' }); // prettier-ignore
+  const { values } = await searched('concurrency', {
+    most: [9, 9],
+    pays: 99,
+    seconds: (load) => 10 + load,
+    objective: 'program_seconds.mean < 12',
+  });
   expect(values![0]).toBe(1);
 });
 
 it('looks for the fewest engines on which a number at a time meets an objective, and for the rates that do, while fewer calls help', async () => {
-  const meets = (limit: number, axis: Searched, atOnce?: number) => searched(axis, { most: [99, 99], pays: 99, atOnce, seconds: (load) => 10 + load, objective: `program_seconds.mean < ${limit}` }); // prettier-ignore
+  const meets = (limit: number, axis: Searched, atOnce?: number) =>
+    searched(axis, {
+      most: [99, 99],
+      pays: 99,
+      atOnce,
+      seconds: (load) => 10 + load,
+      objective: `program_seconds.mean < ${limit}`,
+    });
   const { values, programs } = await meets(20, 'engines', 48);
   expect([values!.includes(4), values!.includes(5), programs]).toEqual([true, true, 1200]);
 });

@@ -27,7 +27,10 @@ describe('maitred sim --trace', () => {
 
   it('counts what no engine can serve, and what is never made therefore', async () => {
     const huge = { ...call, promptTokens: 890_000, after: [0] };
-    const file = fileOf('a.jsonl', recorded('good') + recorded('huge', { calls: [call, huge, { ...call, after: [1] }] })); // prettier-ignore
+    const file = fileOf(
+      'a.jsonl',
+      recorded('good') + recorded('huge', { calls: [call, huge, { ...call, after: [1] }] }),
+    );
     const args = ['--trace', file, '--concurrency', '1', '--policy', 'plas'];
     const { code, document } = await json(...args);
     const told = { programs: 2, completed: 1, failed: 1, refused: { too_long: 1 }, calls_cancelled: 1, calls: 4 };
@@ -46,7 +49,20 @@ describe('maitred sim --trace', () => {
   });
 
   it('says of an event log that it tells no engines, unless they are told', async () => {
-    const told = async (...flags: string[]) => (await json('--trace', 'test/fixtures/event-logs/10/gateways.jsonl.gz', '--rate', '1', '--programs', '5', '--policy', 'plas', ...flags)).errors.join(); // prettier-ignore
+    const told = async (...flags: string[]) =>
+      (
+        await json(
+          '--trace',
+          'test/fixtures/event-logs/10/gateways.jsonl.gz',
+          '--rate',
+          '1',
+          '--programs',
+          '5',
+          '--policy',
+          'plas',
+          ...flags,
+        )
+      ).errors.join();
     expect(await told()).toMatch(
       /: only its programs are taken: --config, or --engines and --kv-tokens, tell the engines$/,
     );

@@ -40,7 +40,9 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --rate 1 --retention belady --policy plas,srpt',
     '--workload mixed --rate 1 --policy plas,plas',
     '--workload mixed --rate 1 --seed 1,1',
-    ...['1..', '..2', '2..1', '1..2..3', '1..1.5', '1..4294967295', '1..3,2'].map((seeds) => `--workload mixed --rate 1 --seed ${seeds}`), // prettier-ignore
+    ...['1..', '..2', '2..1', '1..2..3', '1..1.5', '1..4294967295', '1..3,2'].map(
+      (seeds) => `--workload mixed --rate 1 --seed ${seeds}`,
+    ),
     '--workload mixed --rate 1, --window 8',
     '--workload mixed --rate 1 --gate 0.5,7',
     '--workload mixed --rate 1 --gate 0.1..0.9',
@@ -55,15 +57,29 @@ describe('maitred sim with wrong usage', () => {
     ...['--cv -1', '--cv NaN', '--kv-tokens 0', '--kv-tokens 1e12', '--seed -1', '--seed 1.5', '--seed 4294967296'].map(
       (flag) => `--workload mixed --rate 1 ${flag}`,
     ),
-    ...['--rate auto --programs 5', '--concurrency auto --programs 5', '--rate auto,1', '--rate auto --rate 1', '--rate auto --engines 1,2', '--rate auto --engines auto', '--engines auto --concurrency 4', '--concurrency auto --policy plas'].map((flags) => `--workload mixed ${flags}`), // prettier-ignore
+    ...[
+      '--rate auto --programs 5',
+      '--concurrency auto --programs 5',
+      '--rate auto,1',
+      '--rate auto --rate 1',
+      '--rate auto --engines 1,2',
+      '--rate auto --engines auto',
+      '--engines auto --concurrency 4',
+      '--concurrency auto --policy plas',
+    ].map((flags) => `--workload mixed ${flags}`),
     '--workload mixed --rate 1 --window auto --gate 0.1,0.2,0.3,0.4 --engines auto --seed 1..30',
     ...['--window 0', '--window x', '--gate -1', '--gate NaN'].map((flag) => `--workload mixed --rate 1 ${flag}`),
   ]);
 
   it('reads objectives as `maitred load` does, where nothing but loads varies around the settings', async () => {
-    const told = async (rate: string, slo: string) => (await sim('--workload', 'chat', '--engines', '1,2', '--rate', rate, '--slo', slo)).errors; // prettier-ignore
-    expect(await told('1,2', 'completed > 1')).toEqual([expect.stringMatching(/^maitred: --slo takes several values of/)]); // prettier-ignore
-    expect(await told('1', 'program.p95 < 3')).toEqual([expect.stringMatching(/^maitred: --slo: .*; did you mean program_seconds\.p95\?$/)]); // prettier-ignore
+    const told = async (rate: string, slo: string) =>
+      (await sim('--workload', 'chat', '--engines', '1,2', '--rate', rate, '--slo', slo)).errors;
+    expect(await told('1,2', 'completed > 1')).toEqual([
+      expect.stringMatching(/^maitred: --slo takes several values of/),
+    ]);
+    expect(await told('1', 'program.p95 < 3')).toEqual([
+      expect.stringMatching(/^maitred: --slo: .*; did you mean program_seconds\.p95\?$/),
+    ]);
   });
 
   it('says how many runs there would be, if too many', async () => {
@@ -76,11 +92,16 @@ describe('maitred sim with wrong usage', () => {
   it('names a flag as it is typed, and all that it takes', async () => {
     const told = async (...args: string[]) => (await sim('--workload', 'chat', '--rate', '1', ...args)).errors;
     expect(await told('--host-gate', 'x')).toEqual([expect.stringMatching(/^maitred: --host-gate: must be a number/)]);
-    expect(await told('--window', '3.5')).toEqual([expect.stringMatching(/--window: must be auto, adaptive or a whole/)]); // prettier-ignore
+    expect(await told('--window', '3.5')).toEqual([
+      expect.stringMatching(/--window: must be auto, adaptive or a whole/),
+    ]);
   });
 
   it.each([
-    ['--workload chat --programs 2 --concurrency 2 --policy pass-through --gate 0.5 --foresight declared', /--gate, --foresight: no effect under pass-through/], // prettier-ignore
+    [
+      '--workload chat --programs 2 --concurrency 2 --policy pass-through --gate 0.5 --foresight declared',
+      /--gate, --foresight: no effect under pass-through/,
+    ],
     [
       '--workload chat --programs 2 --concurrency 2 --tenants weighted',
       '--tenants: no effect, as no program has a tenant',

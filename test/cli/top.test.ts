@@ -56,13 +56,36 @@ describe('text of names', () => {
 });
 
 it('figures take at most six columns', () => {
-  expect([0, 9.96, 10, 60, 3599, 3600, 90_000, 9e6, 1e12].map(timeText)).toEqual(['0.0s', '9.9s', '10s', '1m00', '59m59', '1h00', '1d1h', '104d', '11.6Md']); // prettier-ignore
-  expect([0, 999, 999.9, 1000, 99_950, 999_600, 1e15].map(countText)).toEqual(['0', '999', '1K', '1K', '100K', '1M', '1000T']); // prettier-ignore
+  expect([0, 9.96, 10, 60, 3599, 3600, 90_000, 9e6, 1e12].map(timeText)).toEqual([
+    '0.0s',
+    '9.9s',
+    '10s',
+    '1m00',
+    '59m59',
+    '1h00',
+    '1d1h',
+    '104d',
+    '11.6Md',
+  ]);
+  expect([0, 999, 999.9, 1000, 99_950, 999_600, 1e15].map(countText)).toEqual([
+    '0',
+    '999',
+    '1K',
+    '1K',
+    '100K',
+    '1M',
+    '1000T',
+  ]);
 });
 
 it('the filter is edited as a line of a shell is', () => {
   const words = 'tenant:a  béta ';
-  expect(['ctrl-u', 'ctrl-w', 'backspace', 'ctrl-k'].map((key) => edited(words, '\u0015', key))).toEqual(['', 'tenant:a  ', words.trimEnd(), words]); // prettier-ignore
+  expect(['ctrl-u', 'ctrl-w', 'backspace', 'ctrl-k'].map((key) => edited(words, '\u0015', key))).toEqual([
+    '',
+    'tenant:a  ',
+    words.trimEnd(),
+    words,
+  ]);
   expect([edited('', '\u0017', 'ctrl-w'), edited('a', 'u', 'u')]).toEqual(['', 'au']);
 });
 
@@ -86,9 +109,16 @@ describe('a frame', () => {
     const wide = frame({ ...SCENE, snapshot }, 200)
       .slice(0, 3)
       .map((line) => line.trim());
-    expect(wide).toEqual(['gateway:8080: 345 programs, shown 11 to 12. Policy plas.', expect.stringMatching(/^2 engines up\. ./), 'Demo: 14 of 80 ended.']); // prettier-ignore
+    expect(wide).toEqual([
+      'gateway:8080: 345 programs, shown 11 to 12. Policy plas.',
+      expect.stringMatching(/^2 engines up\. ./),
+      'Demo: 14 of 80 ended.',
+    ]);
     const [one, two] = frame({ ...SCENE, snapshot }, 40, 2);
-    expect([one, two]).toEqual(['gateway:8080: 345 programs, shown 11 to ', expect.stringMatching(/^12\. Policy plas\. 2 engines up\. .*…$/)]); // prettier-ignore
+    expect([one, two]).toEqual([
+      'gateway:8080: 345 programs, shown 11 to ',
+      expect.stringMatching(/^12\. Policy plas\. 2 engines up\. .*…$/),
+    ]);
     const [short, blank] = frame({ ...SCENE, snapshot: await snapshotOf([], 0, { '/gateway': {} }) }, 40, 2);
     expect([short?.trimEnd(), blank?.trim()]).toEqual(['gateway:8080: 0 programs.', '']);
   });
@@ -100,15 +130,22 @@ describe('a frame', () => {
       { level: 'warn', about: 'failures', text: '7 of 99 calls failed.' },
       { level: 'good', text: '1 of 2 engines up.' },
     ];
-    const scene = async (status: object) => ({ ...SCENE, snapshot: await snapshotOf([program('a')], 345, { '/gateway': { status, policy: 'plas' } }) }); // prettier-ignore
+    const scene = async (status: object) => ({
+      ...SCENE,
+      snapshot: await snapshotOf([program('a')], 345, { '/gateway': { status, policy: 'plas' } }),
+    });
     const wrong = await scene({ level: 'bad', parts, helps: 'What helps: start gpu-2.' });
-    expect(frame(wrong, 80, 5).slice(0, 5).map((line) => line.trim())).toEqual([
+    expect(
+      frame(wrong, 80, 5)
+        .slice(0, 5)
+        .map((line) => line.trim()),
+    ).toEqual([
       'gateway:8080: 345 programs, shown 11 to 11. Policy plas.',
       'gpu-2 has been down for 9.5 s (connection refused).',
       '5 calls wait for an engine.',
       'What helps: start gpu-2.',
       '7 of 99 calls failed. 1 of 2 engines up.',
-    ]); // prettier-ignore
+    ]);
     expect([40, 9, 8, 3].map((height) => headLinesOf(wrong, 80, height))).toEqual([6, 3, 2, 1]);
   });
 
@@ -117,7 +154,13 @@ describe('a frame', () => {
     const [, , titles, row] = frame({ ...SCENE, snapshot: await snapshotOf([program('p', waits)]) }, 80, 2);
     expect(titles).toMatch(/^PROGRAM +STATE +WAITS FOR /);
     expect(row).toMatch(/^p +run\+wait +2\.0s +an engine .* - *$/);
-    const late = program('p', { state: 'waiting', current_wait_seconds: 2, current_wait_cause: 'window', background: true, level: 0 }); // prettier-ignore
+    const late = program('p', {
+      state: 'waiting',
+      current_wait_seconds: 2,
+      current_wait_cause: 'window',
+      background: true,
+      level: 0,
+    });
     expect(frame({ ...SCENE, snapshot: await snapshotOf([late]) }, 80, 2)[3]).toMatch(
       /^p +waiting +2\.0s +window +bg /,
     );
@@ -133,7 +176,9 @@ describe('a frame', () => {
   it('shows what waits in the narrowest terminal, and the engine in a common one', async () => {
     const titles = async (sort: string, width: number, more = {}) => {
       const snapshot = await snapshotOf([program('n'.repeat(23), more)]);
-      return frame({ ...SCENE, sort, snapshot }, width, 1)[1]?.trim().split(/ +/); // prettier-ignore
+      return frame({ ...SCENE, sort, snapshot }, width, 1)[1]
+        ?.trim()
+        .split(/ +/);
     };
     expect(await titles('-level', 40)).toEqual(['PROGRAM', 'STATE', 'WAITS', '▾LVL']);
     const common = ['STATE', '▾WAITS', 'FOR', 'LVL'];
@@ -155,7 +200,9 @@ describe('a frame', () => {
 describe('maitred top', () => {
   const top = (...args: string[]) => run(['top', ...args], { TOP_TOKEN: 'very-secret' });
   const refusing = (status: number, headers: Record<string, string>, text = '') =>
-    serve((request, response) => response.writeHead(status, headers).end(text.replace('KEY', String(request.headers.authorization)))); // prettier-ignore
+    serve((request, response) =>
+      response.writeHead(status, headers).end(text.replace('KEY', String(request.headers.authorization))),
+    );
 
   it.each([
     ['without the token', 401, { 'x-maitred-reason': 'unauthorized' }, /--token/],
@@ -179,11 +226,17 @@ describe('maitred top', () => {
       if (request.headers.authorization !== 'Bearer very-secret') return response.writeHead(401).end();
       if (pathname === '/gateway') return response.end(JSON.stringify(GATEWAY));
       const chosen = { text: 'B c', tenant: 'acme', state: 'idle' };
-      expect(Object.fromEntries(searchParams)).toEqual({ sort: '-current_wait_seconds', limit: '3', offset: '0', ...chosen }); // prettier-ignore
+      expect(Object.fromEntries(searchParams)).toEqual({
+        sort: '-current_wait_seconds',
+        limit: '3',
+        offset: '0',
+        ...chosen,
+      });
       return response.end(JSON.stringify({ programs: [program(HOSTILE)], total: 1 }));
     });
     const filter = 'B tenant:acme  state:idle c';
-    const sorted = (key: string) => top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--sort', key, '--limit', '3', '--filter', filter); // prettier-ignore
+    const sorted = (key: string) =>
+      top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--sort', key, '--limit', '3', '--filter', filter);
     expect(await sorted('-current_wait_seconds')).toMatchObject({ code: 0 });
     const { code, out } = await sorted('-Waits');
     expect(code).toBe(0);
@@ -198,7 +251,10 @@ describe('maitred top', () => {
     const filtered = async (filter: string) => top('--url', url, '--filter', filter);
     expect((await filtered('none')).out).toMatch(/0 programs with none\.[^]*\nno program matches\n$/);
     for (const odd of ['sate:active', 'a bogus:1', 'tenant:'])
-      expect(await filtered(odd)).toMatchObject({ code: 2, err: expect.stringMatching(/tenant:NAME, engine:ID/) as string }); // prettier-ignore
+      expect(await filtered(odd)).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/tenant:NAME, engine:ID/) as string,
+      });
     const told = expect.stringMatching(/--filter.* one of waiting, ending, running, idle, active\./) as string;
     expect(await filtered('state:foo')).toMatchObject({ code: 2, err: told });
   });

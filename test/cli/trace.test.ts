@@ -31,7 +31,10 @@ describe('maitred trace convert', () => {
     const folder = folderOf({ 'in.gz': gzipSync(GOOD) });
     const { out } = await trace('convert', join(folder, 'in.gz'), '--format', 'mooncake');
     for (const name of ['out.jsonl', 'out.jsonl.gz'])
-      expect(await trace('convert', join(folder, 'in.gz'), '--out', join(folder, name))).toMatchObject({ code: 0, out: '' }); // prettier-ignore
+      expect(await trace('convert', join(folder, 'in.gz'), '--out', join(folder, name))).toMatchObject({
+        code: 0,
+        out: '',
+      });
     expect(readFileSync(join(folder, 'out.jsonl'), 'utf8')).toBe(out);
     expect(gunzipSync(readFileSync(join(folder, 'out.jsonl.gz'))).toString()).toBe(out);
   });
@@ -60,7 +63,11 @@ describe('maitred trace convert', () => {
     const cut = await trace('convert', fileOf('a.jsonl.gz', packed.subarray(0, packed.length / 2)));
     expect(cut.code).toBe(1);
     expect(cut.out.split('\n').length).toBeGreaterThan(100);
-    const refused: readonly [string, number][] = [['', 2], ['Not a trace.', 2], [`{"timestamp":1,"input_length":-1,"hash_ids":[]}`, 1]]; // prettier-ignore
+    const refused: readonly [string, number][] = [
+      ['', 2],
+      ['Not a trace.', 2],
+      [`{"timestamp":1,"input_length":-1,"hash_ids":[]}`, 1],
+    ];
     for (const [text, expected] of refused) {
       const { code, out, errors } = await trace('convert', fileOf('a.jsonl', text));
       expect({ code, out }, text).toEqual({ code: expected, out: '' });
@@ -100,7 +107,9 @@ describe('maitred trace', () => {
 describe('where the output goes', () => {
   it.skipIf(!existsSync('/dev/full'))('a full disk is a failure, told in a line', () => {
     const args = [BINARY, 'trace', 'convert', fileOf('a.jsonl', GOOD)];
-    const { status, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'] }); // prettier-ignore
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    });
     expect(status).toBe(1);
     expect(String(stderr)).toMatch(/^maitred: .*\n$/);
   });

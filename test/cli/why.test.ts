@@ -20,12 +20,16 @@ describe('maitred why', () => {
 
   it('names what is down, and what helps, where no call waits because none is taken', async () => {
     const { url } = await world([]);
-    expect((await run(['why', '--url', url])).out).toBe('There is no engine.\nWhat helps: add one: maitred engines add URL.\nNo call waits.\n'); // prettier-ignore
+    expect((await run(['why', '--url', url])).out).toBe(
+      'There is no engine.\nWhat helps: add one: maitred engines add URL.\nNo call waits.\n',
+    );
     const engine = await fakeEngine();
     const drained = await world([engine]);
     await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain?force`, { method: 'POST' });
     const { out } = await run(['why', '--url', drained.url]);
-    expect(out.replaceAll('\n', ' ').replaceAll(/for [\d.]+ m?s/g, 'for X')).toBe(`0 of 1 engine up for X: new calls fail at once. ${engine.id} has been drained for X: it takes no calls until it is returned to service. What helps: maitred engines undrain ${engine.id}. No call waits. `); // prettier-ignore
+    expect(out.replaceAll('\n', ' ').replaceAll(/for [\d.]+ m?s/g, 'for X')).toBe(
+      `0 of 1 engine up for X: new calls fail at once. ${engine.id} has been drained for X: it takes no calls until it is returned to service. What helps: maitred engines undrain ${engine.id}. No call waits. `,
+    );
   });
 
   it('tells how a program ended', async () => {

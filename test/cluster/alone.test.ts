@@ -15,7 +15,7 @@ async function liar(answers: () => string): Promise<Server> {
     socket.on('data', (chunk) => {
       for (const [, command] of chunk.toString().matchAll(/\$\d+\r\n(hello|client|subscribe|evalsha|eval)\r\n/gi)) {
         if (command === 'subscribe')
-          socket.write(['a', 'b', 'c', 'd'].map((name, i) => `>3\r\n+subscribe\r\n+${name}\r\n:${i + 1}\r\n`).join('')); // prettier-ignore
+          socket.write(['a', 'b', 'c', 'd'].map((name, i) => `>3\r\n+subscribe\r\n+${name}\r\n:${i + 1}\r\n`).join(''));
         else socket.write(command?.startsWith('eval') ? answers() : '+OK\r\n');
       }
     });

@@ -110,9 +110,27 @@ describe('an engine’s ledger', () => {
   });
 
   it('tells each gateway what the others have and want, and nothing of its own', ({ ledger }) => {
-    const held = { inFlight: 2, loadTokens: tokens(30), weight: 0.5, steps: [1, 2, 3, 4, 5], activeTokens: tokens(20), claimTokens: tokens(10), cachedTokens: tokens(40), ended: 5 }; // prettier-ignore
+    const held = {
+      inFlight: 2,
+      loadTokens: tokens(30),
+      weight: 0.5,
+      steps: [1, 2, 3, 4, 5],
+      activeTokens: tokens(20),
+      claimTokens: tokens(10),
+      cachedTokens: tokens(40),
+      ended: 5,
+    };
     ledger.claim(a, claimOf({ ...held, keeps: 2, waiting: [0, 9] }));
-    const nothing = { inFlight: 0, loadTokens: 0, weight: 0, steps: NO_STEPS, activeTokens: 0, claimTokens: 0, cachedTokens: 0, ended: 0 }; // prettier-ignore
+    const nothing = {
+      inFlight: 0,
+      loadTokens: 0,
+      weight: 0,
+      steps: NO_STEPS,
+      activeTokens: 0,
+      claimTokens: 0,
+      cachedTokens: 0,
+      ended: 0,
+    };
     expect(ledger.partOf(a)).toEqual({ engine: ENGINE, slots: WINDOW, ...nothing, waitingGateways: 0 });
     ledger.claim(b, claimOf({}));
     expect(ledger.partOf(a)).toMatchObject({ ...nothing, waitingGateways: 0 });

@@ -34,7 +34,12 @@ function fleet(...mute: readonly GatewayId[]) {
 
 it('brings the answers of all others, and asks nobody where there is none', async () => {
   const { questions, published } = fleet();
-  expect(await questions.ask('who', [B, C])).toEqual(new Map([[B, 'b who'], [C, 'c who']])); // prettier-ignore
+  expect(await questions.ask('who', [B, C])).toEqual(
+    new Map([
+      [B, 'b who'],
+      [C, 'c who'],
+    ]),
+  );
   expect(published).toEqual(['asked', 'answers:a', 'answers:a']);
   expect(await questions.ask('fail', [B])).toEqual(new Map([[B, '']]));
   const { published: none, questions: alone } = fleet();
@@ -63,7 +68,13 @@ it('waits a second for one that is silent, names it, and then waits for it no mo
 it('is not waited for again because of an answer that comes too late', async () => {
   let ask = '';
   const publish = (_: string, text: string) => void (ask = text);
-  const questions = new Questions({ gateway: A, asked: 'asked', answers: 'answers:', answer: () => Promise.resolve(''), publish }); // prettier-ignore
+  const questions = new Questions({
+    gateway: A,
+    asked: 'asked',
+    answers: 'answers:',
+    answer: () => Promise.resolve(''),
+    publish,
+  });
   const answerOf = (afterMs: number) => {
     void questions.ask('who', [B]);
     const [, id] = JSON.parse(ask) as [string, number];

@@ -112,8 +112,12 @@ describe('learnt', () => {
     const held = (...afterMs: readonly number[]) => heldBy('learnt', afterMs);
     const heldBy = (retention: 'learnt' | (() => RetentionPolicy), afterMs: readonly number[]) => {
       const admission = { gate: 1, outputReserveTokens: 0, retention };
-      const desk = new Desk({ policy: { msPerPromptToken: 1.3 }, admission }).with('A', { window: 1, capacity: 15_000 }); // prettier-ignore
-      const serve = (call: string, program: string) => desk.serve(call, { program, prompt: 10_000 }, { prompt: 10_000, output: 0 }); // prettier-ignore
+      const desk = new Desk({ policy: { msPerPromptToken: 1.3 }, admission }).with('A', {
+        window: 1,
+        capacity: 15_000,
+      });
+      const serve = (call: string, program: string) =>
+        desk.serve(call, { program, prompt: 10_000 }, { prompt: 10_000, output: 0 });
       for (let n = 0; n < 60; n += 1) {
         serve(`p${n}`, `p${n}`);
         serve(`other${n}`, 'other');
@@ -134,7 +138,10 @@ describe('learnt', () => {
   it('holds contexts for seconds even in a cache that fills in no time, while much runs', () => {
     const heldBy = (retention: 'learnt' | (() => RetentionPolicy)) => {
       const admission = { gate: 1, outputReserveTokens: 0, retention };
-      const desk = new Desk({ policy: { msPerPromptToken: 0.3 }, admission }).with('A', { window: 8, capacity: 12_800 }); // prettier-ignore
+      const desk = new Desk({ policy: { msPerPromptToken: 0.3 }, admission }).with('A', {
+        window: 8,
+        capacity: 12_800,
+      });
       desk.arrive('long', { program: 'long', prompt: 8_000 });
       for (let n = 0; n < 40; n += 1) {
         desk.serve(`p${n}`, { program: 'p', prompt: 1_500 }, { prompt: 1_500, output: 0 });

@@ -47,7 +47,13 @@ describe('the alerts', () => {
       readText(file)
         .split('\n')
         .filter((line) => /^##+ /.test(line))
-        .map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-')); // prettier-ignore
+        .map((line) =>
+          line
+            .replace(/^#+ /, '')
+            .toLowerCase()
+            .replaceAll(/[^\w\s-]/g, '')
+            .replaceAll(' ', '-'),
+        );
     for (const { annotations, labels } of alerts) {
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
       expect(Object.keys(annotations)).toEqual(['summary', 'description', 'action', 'runbook']);
@@ -67,7 +73,9 @@ describe('the alerts', () => {
 });
 
 describe('the recipe for engines that scale from zero', () => {
-  const { spec } = parse(readText('deploy/keda/scaled-object.yaml')) as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
+  const { spec } = parse(readText('deploy/keda/scaled-object.yaml')) as {
+    spec: { triggers: { metadata: { query: string } }[] };
+  };
   const [{ metadata }] = spec.triggers as [(typeof spec.triggers)[0]];
   const ofOneModel = /# (\(sum\(maitred_model.*)/.exec(readText('deploy/keda/scaled-object.yaml'))?.[1] ?? '';
 
@@ -77,7 +85,11 @@ describe('the recipe for engines that scale from zero', () => {
   });
 
   it.skipIf(!hasPromtool)(`counts calls that end between scrapes; ${NO_PROMTOOL}`, () => {
-    const at = (expr: string, eval_time: string, ...values: number[]) => ({ expr, eval_time, exp_samples: values.map((value) => ({ labels: '{}', value })) }); // prettier-ignore
+    const at = (expr: string, eval_time: string, ...values: number[]) => ({
+      expr,
+      eval_time,
+      exp_samples: values.map((value) => ({ labels: '{}', value })),
+    });
     const input_series = [
       { series: 'maitred_calls_in_system{instance="a"}', values: '0x20 30 0x20 _x20' },
       { series: 'maitred_calls_accepted_total{instance="a"}', values: '0x10 1x9 31x21 _x20' },
@@ -85,14 +97,23 @@ describe('the recipe for engines that scale from zero', () => {
       { series: 'maitred_model_calls_accepted_total{instance="a", model="NAME"}', values: '_x5 0x5 1x9 31x21 _x20' },
       { series: 'maitred_model_calls_ended_total{instance="a", model="NAME"}', values: '_x5 0x5 1x10 31x20 _x20' },
     ];
-    const promql_expr_test = [metadata.query, ofOneModel].flatMap((expr) => [at(expr, '45s', 0), at(expr, '2m', 0), at(expr, '3m', 1), at(expr, '5m15s', 31), at(expr, '8m', 0), at(expr, '16m')]); // prettier-ignore
+    const promql_expr_test = [metadata.query, ofOneModel].flatMap((expr) => [
+      at(expr, '45s', 0),
+      at(expr, '2m', 0),
+      at(expr, '3m', 1),
+      at(expr, '5m15s', 31),
+      at(expr, '8m', 0),
+      at(expr, '16m'),
+    ]);
     const file = join(folderOf({}), 'recipe.yml');
     writeFileSync(file, stringify({ tests: [{ interval: '15s', input_series, promql_expr_test }] }));
     expect(promtool(['test', 'rules', file])).toBe('');
   });
 
   it('has settings of the gateway that let calls wait for an engine', () => {
-    const blocks = [...readText('docs/OPERATIONS.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text) as Record<string, unknown>); // prettier-ignore
+    const blocks = [...readText('docs/OPERATIONS.md').matchAll(/```yaml\n(.*?)```/gs)].map(
+      ([, text = '']) => parse(text) as Record<string, unknown>,
+    );
     const settings = blocks.find(({ timeouts }) => (timeouts as { noEngineMs?: number } | undefined)?.noEngineMs);
     const { timeouts, discovery } = configSchema.parse(settings);
     expect(timeouts.noEngineMs).toBeLessThan(timeouts.queueMs);
@@ -105,14 +126,24 @@ describe('the dashboard', () => {
 
   it('takes its data source from its variable, so that it imports as it is', () => {
     expect(templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource' });
-    const uids = panels.flatMap(({ datasource, targets = [] }) => [datasource, ...targets.map((target) => target.datasource)]); // prettier-ignore
+    const uids = panels.flatMap(({ datasource, targets = [] }) => [
+      datasource,
+      ...targets.map((target) => target.datasource),
+    ]);
     expect(new Set(uids.flatMap((one) => one?.uid ?? []))).toEqual(new Set(['${datasource}']));
     expect(readText('deploy/grafana/maitred.json')).not.toContain('__inputs');
   });
 
   it('uses every variable, and only those', () => {
-    const used = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => expr.match(/\$(?!__)\w+/g) ?? []))); // prettier-ignore
-    expect([...used].toSorted()).toEqual(templating.list.slice(1).map(({ name }) => `$${name}`).toSorted()); // prettier-ignore
+    const used = new Set(
+      panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => expr.match(/\$(?!__)\w+/g) ?? [])),
+    );
+    expect([...used].toSorted()).toEqual(
+      templating.list
+        .slice(1)
+        .map(({ name }) => `$${name}`)
+        .toSorted(),
+    );
     for (const { definition = '' } of templating.list.slice(1)) {
       const [, selector = ''] = /^label_values\((.+), \w+\)$/.exec(definition) ?? [];
       expect(unknownIn(selector, metrics)).toEqual([]);

@@ -5,7 +5,27 @@ const ODD_VALUES = [
   ...String.raw`null true -1 0 -0 1e308 1e999 9007199254740993 0.1 "" "\ud800" "\u0000" "__proto__"`.split(' '),
   ...'[] {} [[[[[[]]]]]] {"__proto__":{"x":1}} {"type":"text","text":null} [{"type":"function"}]'.split(' '),
 ];
-const ODD_TEXT = ['\n', '\r\n', '\n\n', '\0', '\uFEFF', '\u2028', '{', '}', '[', ']', '"', '\\', ':', ',', '#', '- ', '&a ', '*a', '<<: ']; // prettier-ignore
+const ODD_TEXT = [
+  '\n',
+  '\r\n',
+  '\n\n',
+  '\0',
+  '\uFEFF',
+  '\u2028',
+  '{',
+  '}',
+  '[',
+  ']',
+  '"',
+  '\\',
+  ':',
+  ',',
+  '#',
+  '- ',
+  '&a ',
+  '*a',
+  '<<: ',
+];
 /** A value of JSON, found as text: near enough to change most of them. */
 const VALUE = /(?<=[:[,]\s*)(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null)/g;
 const KEY = /"(?:[^"\\]|\\.)*"(?=\s*:)/g;

@@ -16,8 +16,18 @@ const CHAT = {
   tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }],
   messages: [
     { role: 'system', content: 'You are an agent.' },
-    { role: 'user', content: [{ type: 'text', text: said }, { type: 'image_url', image_url: { url: 'data:,' } }] }, // prettier-ignore
-    { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }] }, // prettier-ignore
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: said },
+        { type: 'image_url', image_url: { url: 'data:,' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }],
+    },
     { role: 'tool', tool_call_id: 'call_1', content: 'found' },
     { role: 'assistant', content: `Calling tools:\n[{'id': 'call_2'}]`, reasoning_content: 'hm' },
   ],
@@ -28,8 +38,17 @@ const MESSAGES = {
   system: [{ type: 'text', text: 'You are an agent.', cache_control: { type: 'ephemeral' } }],
   messages: [
     { role: 'user', content: said },
-    { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 'x' }, { type: 'tool_use', id: 'toolu_1', name: 'look', input: { a: 1 } }] }, // prettier-ignore
-    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: 'found' }] }] }, // prettier-ignore
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'hm', signature: 'x' },
+        { type: 'tool_use', id: 'toolu_1', name: 'look', input: { a: 1 } },
+      ],
+    },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: 'found' }] }],
+    },
   ],
 };
 const RESPONSES = {
@@ -65,15 +84,30 @@ export const STREAMS: Readonly<Record<string, string>> = {
   '/v1/chat/completions': [
     ': comment\n\n',
     event({ id: 'x', choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' } }] }),
-    event({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '{' } }] } }] }), // prettier-ignore
+    event({
+      choices: [
+        { index: 0, delta: { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '{' } }] } },
+      ],
+    }),
     event({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }),
     event({ choices: [], usage: USAGE, timings: { prompt_ms: 4, predicted_ms: 5 } }),
     'data: [DONE]\n\n',
   ].join(''),
   '/v1/messages': [
-    typed({ type: 'message_start', message: { id: 'msg', usage: { input_tokens: 7, cache_read_input_tokens: 5 } } } as never), // prettier-ignore
-    typed({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'look' } } as never), // prettier-ignore
-    typed({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a"' } } as never), // prettier-ignore
+    typed({
+      type: 'message_start',
+      message: { id: 'msg', usage: { input_tokens: 7, cache_read_input_tokens: 5 } },
+    } as never),
+    typed({
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'tool_use', id: 'toolu_1', name: 'look' },
+    } as never),
+    typed({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'input_json_delta', partial_json: '{"a"' },
+    } as never),
     typed({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 3 } } as never),
     typed({ type: 'message_stop' }),
   ].join(''),
@@ -81,15 +115,28 @@ export const STREAMS: Readonly<Record<string, string>> = {
     typed({ type: 'response.created', sequence_number: 0, response: { id: 'resp_2' } } as never),
     typed({ type: 'response.output_text.delta', sequence_number: 1, delta: 'hi' } as never),
     typed({ type: 'response.output_item.done', sequence_number: 2, item } as never),
-    typed({ type: 'response.completed', sequence_number: 3, response: { id: 'resp_2', output: [item], usage: { input_tokens: 7, output_tokens: 3 } } } as never), // prettier-ignore
+    typed({
+      type: 'response.completed',
+      sequence_number: 3,
+      response: { id: 'resp_2', output: [item], usage: { input_tokens: 7, output_tokens: 3 } },
+    } as never),
   ].join(''),
   '/v1/completions': `${event({ choices: [{ index: 0, text: 'hi' }] })}${event({ choices: [], usage: USAGE })}data: [DONE]\n\n`,
 };
 
 /** A whole answer of each of them. */
 export const ANSWERS: Readonly<Record<string, string>> = {
-  '/v1/chat/completions': JSON.stringify({ id: 'x', choices: [{ index: 0, message: CHAT.messages[2], finish_reason: 'tool_calls' }], usage: USAGE }), // prettier-ignore
-  '/v1/messages': JSON.stringify({ id: 'msg', role: 'assistant', content: MESSAGES.messages[1]!.content, usage: { input_tokens: 7, output_tokens: 3 } }), // prettier-ignore
+  '/v1/chat/completions': JSON.stringify({
+    id: 'x',
+    choices: [{ index: 0, message: CHAT.messages[2], finish_reason: 'tool_calls' }],
+    usage: USAGE,
+  }),
+  '/v1/messages': JSON.stringify({
+    id: 'msg',
+    role: 'assistant',
+    content: MESSAGES.messages[1]!.content,
+    usage: { input_tokens: 7, output_tokens: 3 },
+  }),
   '/v1/responses': JSON.stringify({ id: 'resp_2', output: [item], usage: { input_tokens: 7, output_tokens: 3 } }),
   '/v1/completions': JSON.stringify({ id: 'x', choices: [{ index: 0, text: 'hi' }], usage: USAGE }),
 };

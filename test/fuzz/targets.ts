@@ -104,7 +104,12 @@ function answer(path: string, input: Buffer): void {
 
 function headers(input: Buffer): void {
   const text = input.toString('latin1');
-  identifier.identify({ tenant: tenantId('t'), headers: { baggage: text, traceparent: text, 'x-maitred-program': text, 'x-session-id': text }, body: undefined, facts: undefined }); // prettier-ignore
+  identifier.identify({
+    tenant: tenantId('t'),
+    headers: { baggage: text, traceparent: text, 'x-maitred-program': text, 'x-session-id': text },
+    body: undefined,
+    facts: undefined,
+  });
   const seconds = retryAfterSeconds(text, new Date(0));
   assert.ok(seconds === undefined || (seconds >= 0 && Number.isFinite(seconds)));
   assert.match(headerValue(text), /^[\x20-\x7e]*$/);
@@ -119,7 +124,11 @@ async function trace(input: Buffer, scratch: string): Promise<void> {
 function replay(input: Buffer): void {
   expects(
     () => {
-      const [header, ...lines] = input.toString().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as unknown); // prettier-ignore
+      const [header, ...lines] = input
+        .toString()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as unknown);
       const core = new CoreReplay(header);
       for (const line of lines) if (core.take(line) !== undefined) return;
     },

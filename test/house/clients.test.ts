@@ -15,9 +15,12 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = { json: JSO
 
 describe('docs/clients', () => {
   const pages = listFiles().filter((file) => /^docs\/clients\/(?!README)[^/]+\.md$/.test(file));
-  const blocks = pages.flatMap(
-    (page) =>
-    [...readText(page).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({ page, language, text })), // prettier-ignore
+  const blocks = pages.flatMap((page) =>
+    [...readText(page).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+      page,
+      language,
+      text,
+    })),
   );
 
   it('has blocks of configuration that parse', () => {
@@ -42,7 +45,11 @@ describe('docs/clients', () => {
   it.each(['codex/config.toml', 'opencode/opencode.json', 'mini-swe-agent/maitred.yaml'])(
     'shows what examples/%s sets',
     (file) => {
-      const lines = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).join('\n'); // prettier-ignore
+      const lines = (text: string) =>
+        text
+          .split('\n')
+          .filter((line) => line !== '' && !line.startsWith('#'))
+          .join('\n');
       const example = lines(readText(`examples/${file}`));
       expect(blocks.some(({ text }) => lines(text) === example)).toBe(true);
     },

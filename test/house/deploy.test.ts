@@ -38,8 +38,14 @@ describe('every way to deploy', () => {
 });
 
 describe('versions in examples', () => {
-  const texts = listFiles().filter((file) => /^(README|docs|charts|deploy|examples|docker)/.test(file) && !/\.png$/.test(file)).map(readText); // prettier-ignore
-  const tags = (image: string) => [...new Set(texts.flatMap((text) => [...text.matchAll(new RegExp(`${image}:v?([\\d.]*\\d)`, 'g'))].map((match) => match[1])))]; // prettier-ignore
+  const texts = listFiles()
+    .filter((file) => /^(README|docs|charts|deploy|examples|docker)/.test(file) && !/\.png$/.test(file))
+    .map(readText);
+  const tags = (image: string) => [
+    ...new Set(
+      texts.flatMap((text) => [...text.matchAll(new RegExp(`${image}:v?([\\d.]*\\d)`, 'g'))].map((match) => match[1])),
+    ),
+  ];
 
   it('are those of this package, and one vLLM', () => {
     expect(tags('/maitred')).toEqual([version]);
@@ -48,7 +54,9 @@ describe('versions in examples', () => {
 });
 
 it('builds the image of docker-compose.yml in one service, as builds of one tag at the same time collide', () => {
-  const { services } = parse(readText('docker-compose.yml'), { merge: true }) as { services: Record<string, { image: string; build?: string }> }; // prettier-ignore
+  const { services } = parse(readText('docker-compose.yml'), { merge: true }) as {
+    services: Record<string, { image: string; build?: string }>;
+  };
   const own = Object.values(services).filter(({ image }) => image === 'maitred:local');
   expect(own.length).toBeGreaterThan(1);
   expect(own.filter(({ build }) => build !== undefined)).toHaveLength(1);
@@ -56,19 +64,34 @@ it('builds the image of docker-compose.yml in one service, as builds of one tag 
 
 describe('a release', () => {
   type Step = Readonly<{ run?: string; with?: Readonly<Record<string, string>> }>;
-  const { jobs } = parse(readText('.github/workflows/release.yml')) as { jobs: Record<'package' | 'image', { steps: Step[] }> }; // prettier-ignore
-  const given = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'Team/maitred', GITHUB_REF_NAME: `v${version}`, GITHUB_ENV: './env', REGISTRY: 'registry.example/Team' }; // prettier-ignore
+  const { jobs } = parse(readText('.github/workflows/release.yml')) as {
+    jobs: Record<'package' | 'image', { steps: Step[] }>;
+  };
+  const given = {
+    GITHUB_SERVER_URL: 'https://git.example',
+    GITHUB_REPOSITORY: 'Team/maitred',
+    GITHUB_REF_NAME: `v${version}`,
+    GITHUB_ENV: './env',
+    REGISTRY: 'registry.example/Team',
+  };
   /** What the job's step with a text, and then a further command, leave in a clone of these files. */
   const afterStep = (job: keyof typeof jobs, text: string, command: string, file: string) => {
     const folder = folderOf({ 'package.json': readText('package.json') });
     cpSync(`${ROOT}charts`, join(folder, 'charts'), { recursive: true });
     const script = jobs[job].steps.find(({ run }) => run?.includes(text))!.run!.replace(/npm publish .*/, '');
-    const out = execFileSync('bash', ['-ec', `${script}\n${command}`], { cwd: folder, env: { ...process.env, ...given }, encoding: 'utf8' }); // prettier-ignore
+    const out = execFileSync('bash', ['-ec', `${script}\n${command}`], {
+      cwd: folder,
+      env: { ...process.env, ...given },
+      encoding: 'utf8',
+    });
     return { out, left: parse(readFileSync(join(folder, file), 'utf8')) as unknown };
   };
 
   it('has a chart that pulls the image that is pushed', () => {
-    const tags = jobs.image.steps.map((step) => step.with?.['tags'] ?? '').join('').replace(/\$\{\{ env\.(\w+) \}\}/g, '$$$1'); // prettier-ignore
+    const tags = jobs.image.steps
+      .map((step) => step.with?.['tags'] ?? '')
+      .join('')
+      .replace(/\$\{\{ env\.(\w+) \}\}/g, '$$$1');
     const { out, left } = afterStep('image', 'GITHUB_ENV', `. ./env; echo "${tags}"`, 'charts/maitred/values.yaml');
     expect(out).toBe(`registry.example/team/maitred:${version}\n`);
     expect(left).toMatchObject({ image: { repository: 'registry.example/team/maitred', tag: '', digest: '' } });

@@ -205,7 +205,8 @@ it('has a command before the first build, which says how to build it', () => {
   const command = join(clone, 'scripts/maitred.mjs');
   cpSync(join(ROOT, 'scripts/maitred.mjs'), command);
   const run = () => spawnSync(command, ['why'], { encoding: 'utf8' });
-  const says = (text: string) => expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining(text) as string }); // prettier-ignore
+  const says = (text: string) =>
+    expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining(text) as string });
   says('npm run build');
   put('dist/.builder', String(process.pid));
   says('being built');
@@ -240,7 +241,6 @@ it('starts the gateway, and says before anything else that its port is taken, an
     start([`--port=${port}`], { MAITRED_LISTEN_PORT: '0' }),
     start([], { MAITRED_LISTEN_PORT: port }),
   ]) {
-    // prettier-ignore
     expect(refused).toMatchObject({ ran: [], status: 1 });
     expect(refused.output).toMatch(new RegExp(`port ${port} .*npm start -- --port \\d+\n`));
     expect(refused.output).not.toContain(`--port ${port}\n`);

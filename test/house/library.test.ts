@@ -34,7 +34,9 @@ describe('the library', () => {
     const modules = join(folder, 'node_modules');
     const core = join(modules, 'maitred-core');
     mkdirSync(core, { recursive: true });
-    const packed = execFileSync('npm', ['pack', `${ROOT}dist/core`, '--silent', '--pack-destination', folder], { encoding: 'utf8' }); // prettier-ignore
+    const packed = execFileSync('npm', ['pack', `${ROOT}dist/core`, '--silent', '--pack-destination', folder], {
+      encoding: 'utf8',
+    });
     execFileSync('tar', ['-xzf', join(folder, packed.trim()), '-C', core, '--strip-components', '1']);
     expect(JSON.parse(readFileSync(join(core, 'package.json'), 'utf8'))).not.toHaveProperty('dependencies');
     const driver = join(folder, 'driver.mjs');

@@ -93,16 +93,23 @@ function anchorsOf(file: string): { readonly target: string; readonly heading: s
       target: path === '' ? file : new URL(path, `file:///${file}`).pathname.slice(1),
       heading,
     })),
-    ...[...text.matchAll(/\b((?:docs|lab|src)\/[\w/-]+\.md)#([\w-]+)/g)].map(([, target = '', heading = '']) => ({ target, heading })), // prettier-ignore
+    ...[...text.matchAll(/\b((?:docs|lab|src)\/[\w/-]+\.md)#([\w-]+)/g)].map(([, target = '', heading = '']) => ({
+      target,
+      heading,
+    })),
   ];
 }
 
 /** The anchors of a document's headings, as GitHub makes them. */
 function headingsOf(document: string): string[] {
-  const headings = readText(document).replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm); // prettier-ignore
-  return [...headings].map(
-    ([, heading = '']) =>
-    heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'), // prettier-ignore
+  const headings = readText(document)
+    .replace(/^```[^]*?^```/gm, '')
+    .matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
   );
 }
 

@@ -52,9 +52,16 @@ describe('engine time goes to tenants by weight', () => {
   });
 
   it('and changes no command of a single tenant', () => {
-    const programs = backlog('only', 200, 0, 150).map((each, index) => ({ ...each, steps: Array.from({ length: 1 + (index % 3) }, () => [{ serviceMs: 100 * (1 + (index % 7)) }]) })); // prettier-ignore
+    const programs = backlog('only', 200, 0, 150).map((each, index) => ({
+      ...each,
+      steps: Array.from({ length: 1 + (index % 3) }, () => [{ serviceMs: 100 * (1 + (index % 7)) }]),
+    }));
     const logOf = (division: SchedulerConfig['policy']['tenants']) =>
-      new World({ changes: { policy: { tenants: division }, limits: LARGE }, engines: { A: { window: 2 } }, programs }).run().log; // prettier-ignore
+      new World({
+        changes: { policy: { tenants: division }, limits: LARGE },
+        engines: { A: { window: 2 } },
+        programs,
+      }).run().log;
     expect(logOf('weighted')).toEqual(logOf('none'));
   });
 
@@ -155,7 +162,10 @@ describe('a reload', () => {
     };
     expect(work(8)).toBe('aaaaaaaa');
     desk.configure({ limits: LARGE, policy: { tenants: 'weighted', tenantWeights: { b: 3 } } });
-    expect(views.tenants().map(({ tenant, waiting, inFlight }) => [tenant, waiting, inFlight])).toEqual([[tenantId('a'), 30, 2], [tenantId('b'), 40, 0]]); // prettier-ignore
+    expect(views.tenants().map(({ tenant, waiting, inFlight }) => [tenant, waiting, inFlight])).toEqual([
+      [tenantId('a'), 30, 2],
+      [tenantId('b'), 40, 0],
+    ]);
     const order = work(32);
     expect(order.split('b').length - 1).toBeGreaterThanOrEqual(23);
     expect(order).toContain('a');

@@ -49,7 +49,10 @@ it('whatever clients, engines and other gateways claim, service is finite, and e
     for (let program = 0; program < 40; program += 1) {
       const id = `p${dice.chance(0.8) ? program : dice.int(0, program)}`;
       const call = `c${program}`;
-      const arrival = arrived(call, { program: id, remaining: { prompt: draw(dice), output: dice.pick([0, draw(dice)]) } }); // prettier-ignore
+      const arrival = arrived(call, {
+        program: id,
+        remaining: { prompt: draw(dice), output: dice.pick([0, draw(dice)]) },
+      });
       const serviceMs = dice.pick([0, NaN, Infinity, -5, 1e12]) as Millis;
       const root = { calls: 1, firstPromptTokens: tokens(1), contextTokens: tokens(1) };
       desk.tell(dice.chance(0.9) ? arrival : { ...arrival, elsewhere: { serviceMs, calls: 1, root } });

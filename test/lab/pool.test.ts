@@ -10,7 +10,10 @@ it('tells each minute that it goes on, over all pools of a command, where nobody
   vi.useFakeTimers();
   const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const { signal } = new AbortController();
-  const pool = { runs: 4, runsDone: 1, programsDone: 25, ended: new Promise(() => undefined) } as unknown as Pool<never, never>; // prettier-ignore
+  const pool = { runs: 4, runsDone: 1, programsDone: 25, ended: new Promise(() => undefined) } as unknown as Pool<
+    never,
+    never
+  >;
   void untilEnded(pool, 100, signal, 'At 1 a second: ');
   vi.advanceTimersByTime(50_000);
   expect(told).not.toHaveBeenCalled();

@@ -56,11 +56,20 @@ describe.each(API_NAMES)('the %s API', (api) => {
   it.skipIf(api === 'completions')('follows tool calls with their results, under the ids of the target', async () => {
     const handle = await engine({ recordBodies: true });
     const tools = [{ name: 'look', id: 'recorded-1', arguments: '{}' }];
-    const said = (role: AgentMessage['role'], content: string, tool?: string): AgentMessage => ({ role, content, ...(tool !== undefined && { tool }) }); // prettier-ignore
+    const said = (role: AgentMessage['role'], content: string, tool?: string): AgentMessage => ({
+      role,
+      content,
+      ...(tool !== undefined && { tool }),
+    });
     const spoken = program(
       'spoken',
       call({ messages: [said('system', 'Be brief.'), said('user', 'What is there?')], tools, answer: 'I look.' }),
-      call({ after: [0], prefix: { call: 0, tokens: 10 }, messages: [said('tool', 'Nothing at all.', 'recorded-1')], outputTokens: 30 }), // prettier-ignore
+      call({
+        after: [0],
+        prefix: { call: 0, tokens: 10 },
+        messages: [said('tool', 'Nothing at all.', 'recorded-1')],
+        outputTokens: 30,
+      }),
     );
     const { calls } = await load({ targets: [handle.url], programs: () => [spoken], api });
     expect(calls.map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
@@ -107,7 +116,13 @@ describe('made text', () => {
   it.each(WORKLOAD_NAMES)('has the lengths of the workload %s', async (name) => {
     const handle = await engine({ speed: 100_000, maxModelLen: 40_000 });
     const take = () => programs(WORKLOADS[name], 3);
-    const { calls, summary } = await load({ targets: [handle.url], programs: take, maxPrograms: 4, timeScale: 1e5, gapMsMax: 1000 }); // prettier-ignore
+    const { calls, summary } = await load({
+      targets: [handle.url],
+      programs: take,
+      maxPrograms: 4,
+      timeScale: 1e5,
+      gapMsMax: 1000,
+    });
     const left = new Set(calls.map((each) => each.program));
     const drawn: AgentProgram[] = [];
     for (const each of take()) {
@@ -134,7 +149,11 @@ describe('made text', () => {
     const handle = await engine();
     const of = (...blocks: number[]) => call({ promptTokens: 32 * blocks.length, prefix: { blocks, blockTokens: 32 } });
     const all = [program('a', of(1, 2, 3)), program('b', of(1, 2, 4)), program('c', of(5, 2, 3))];
-    const { calls } = await load({ targets: [handle.url], programs: () => all, arrivals: { type: 'closed', concurrency: 1 } }); // prettier-ignore
+    const { calls } = await load({
+      targets: [handle.url],
+      programs: () => all,
+      arrivals: { type: 'closed', concurrency: 1 },
+    });
     expect(calls.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 48, 0]);
     expect(calls.map(({ promptTokens }) => promptTokens)).toEqual([96, 96, 96]);
   });
@@ -188,8 +207,19 @@ describe('made text', () => {
 describe('recorded words', () => {
   const spoken = program(
     'spoken',
-    call({ messages: [{ role: 'system', content: 'You fix "bugs".' }, { role: 'user', content: 'It fails.\n' }], answer: 'I look at it.' }), // prettier-ignore
-    call({ after: [0], prefix: { call: 0, tokens: 20 }, messages: [{ role: 'user', content: 'Expected 1.' }], outputTokens: 12 }), // prettier-ignore
+    call({
+      messages: [
+        { role: 'system', content: 'You fix "bugs".' },
+        { role: 'user', content: 'It fails.\n' },
+      ],
+      answer: 'I look at it.',
+    }),
+    call({
+      after: [0],
+      prefix: { call: 0, tokens: 20 },
+      messages: [{ role: 'user', content: 'Expected 1.' }],
+      outputTokens: 12,
+    }),
   );
 
   it('are sent as they are after a mark of the run, with the answers of the target', async () => {

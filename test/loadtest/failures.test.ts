@@ -204,10 +204,36 @@ describe('a target that is not fit for a run', () => {
 describe('private addresses', () => {
   it('are connected to as they were found, whatever the name comes to mean', async () => {
     const lookup = await privateLookup(new URL('http://localhost'));
-    const found = await new Promise((resolve) => lookup('renamed.invalid', { all: false }, (_, address) => resolve(address))); // prettier-ignore
+    const found = await new Promise((resolve) =>
+      lookup('renamed.invalid', { all: false }, (_, address) => resolve(address)),
+    );
     expect(['127.0.0.1', '::1']).toContain(found);
   });
 
-  it.each(['127.0.0.1', '127.9.9.9', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.1.1', '::1', 'fd00::1', 'fe80::1%eth0', '::ffff:10.0.0.1', '0.0.0.0'])('%s is one', (address) => expect(isPrivate(address)).toBe(true)); // prettier-ignore
-  it.each(['8.8.8.8', '172.15.0.1', '172.32.0.1', '192.169.0.1', '11.0.0.1', '2001:db8::1', '::ffff:8.8.8.8', 'fec0::1', 'localhost', ''])('%s is none', (address) => expect(isPrivate(address)).toBe(false)); // prettier-ignore
+  it.each([
+    '127.0.0.1',
+    '127.9.9.9',
+    '10.1.2.3',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '169.254.1.1',
+    '::1',
+    'fd00::1',
+    'fe80::1%eth0',
+    '::ffff:10.0.0.1',
+    '0.0.0.0',
+  ])('%s is one', (address) => expect(isPrivate(address)).toBe(true));
+  it.each([
+    '8.8.8.8',
+    '172.15.0.1',
+    '172.32.0.1',
+    '192.169.0.1',
+    '11.0.0.1',
+    '2001:db8::1',
+    '::ffff:8.8.8.8',
+    'fec0::1',
+    'localhost',
+    '',
+  ])('%s is none', (address) => expect(isPrivate(address)).toBe(false));
 });

@@ -17,7 +17,12 @@ type Wire = Readonly<Record<string, unknown>>;
 async function wire(identity: IdentityName): Promise<{ one: Wire[]; other: Wire[] }> {
   const handle = await engine({ recordBodies: true });
   const run = async (id: string) => {
-    const { calls } = await load({ targets: [handle.url], programs: () => [nested(id)], identity, api: identity === 'codex' ? 'responses' : 'chat' }); // prettier-ignore
+    const { calls } = await load({
+      targets: [handle.url],
+      programs: () => [nested(id)],
+      identity,
+      api: identity === 'codex' ? 'responses' : 'chat',
+    });
     expect(calls.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 4 }, () => 'completed'));
     const records = handle.stats().records.slice(-4);
     return records.map(({ headers, body = '{}' }) => ({ ...headers, ...(JSON.parse(body) as Wire) }));

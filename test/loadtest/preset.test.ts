@@ -14,8 +14,13 @@ const LIMITS = { promptTokensMax: 3000, concurrencyMax: 8 };
 /** What a client would measure of a plan, with so much relative noise. */
 function measure(truth: Preset, plan: Plan, noise: number, dice: Dice): Group[] {
   return plan.map((requests) => {
-    const asked = requests.map(({ afterMs, promptTokens, outputTokens }, index) =>
-      ({ sentMs: afterMs + 0.3 * index, promptTokens, outputTokens, firstTokenMs: 0, endMs: 0 })); // prettier-ignore
+    const asked = requests.map(({ afterMs, promptTokens, outputTokens }, index) => ({
+      sentMs: afterMs + 0.3 * index,
+      promptTokens,
+      outputTokens,
+      firstTokenMs: 0,
+      endMs: 0,
+    }));
     const times = predict(truth, REQUEST_MS, asked);
     return asked.map((request, index) => {
       const { firstTokenMs = NaN, endMs = NaN } = times[index] ?? {};
@@ -65,8 +70,12 @@ describe('a fit', () => {
 
   it('is not led by a few times that went wrong', () => {
     const groups = measured(0.01);
-    const wrong = (group: Group) => group.map((one) => ({ ...one, firstTokenMs: 4 * one.firstTokenMs, endMs: 4 * one.endMs })); // prettier-ignore
-    const { preset, times } = fitPreset(truth, groups.map((group, index) => (index % 9 === 4 ? wrong(group) : group))); // prettier-ignore
+    const wrong = (group: Group) =>
+      group.map((one) => ({ ...one, firstTokenMs: 4 * one.firstTokenMs, endMs: 4 * one.endMs }));
+    const { preset, times } = fitPreset(
+      truth,
+      groups.map((group, index) => (index % 9 === 4 ? wrong(group) : group)),
+    );
     expect(errorsOf(preset, times.request.ms, groups).median).toBeLessThan(0.05);
   });
 

@@ -14,7 +14,11 @@ describe('a line with `each`', () => {
   });
 
   it('has one place in the plan, and knows its prompt up to the item', () => {
-    const lines = outlines(line('a').replace('"a"', '"item"'), each('b', { $ref: 'item', max: 3 }), line('c', { after: ['b'] })); // prettier-ignore
+    const lines = outlines(
+      line('a').replace('"a"', '"item"'),
+      each('b', { $ref: 'item', max: 3 }),
+      line('c', { after: ['b'] }),
+    );
     const { needs, programs } = plan(lines);
     expect(needs).toEqual([[], [0], [1]]);
     expect(new Set(programs).size).toBe(1);

@@ -1,4 +1,12 @@
-import { outlineOf, planOf, type BatchLine, type FaultyBatch, type Outline, type Plan, type Problem } from '../../plans/index.js'; // prettier-ignore
+import {
+  outlineOf,
+  planOf,
+  type BatchLine,
+  type FaultyBatch,
+  type Outline,
+  type Plan,
+  type Problem,
+} from '../../plans/index.js';
 import { parseLine } from '../../sidecar/batches/lines.js';
 
 /** Lines of a batch's file, read and planned. */

@@ -183,7 +183,10 @@ describe('the order', () => {
     const others = fc.array(fc.nat(1000), { minLength: 40, maxLength: 40 });
     fc.assert(
       fc.property(BLOCKS, others, (paths, dice) => {
-        const lines = given(paths.map((path, index) => [...path, 4 + (index % 2)]), dice); // prettier-ignore
+        const lines = given(
+          paths.map((path, index) => [...path, 4 + (index % 2)]),
+          dice,
+        );
         const { order } = plan(lines);
         const shuffled = [...paths.keys()].sort((a, b) => dice[a]! - dice[b]!);
         expect(sharedTokens(lines, order)).toBeGreaterThanOrEqual(sharedTokens(lines, shuffled));

@@ -85,7 +85,9 @@ describe('/v1/chat/completions', () => {
     const events = await stream(sim, path, { messages: MESSAGES });
     const deltas = deltasOf(events);
     expect(deltas.map(contentOf).join('')).toBe(content);
-    const parts = deltas.flatMap((delta) => (delta['tool_calls'] ?? []) as { id?: string; function: { arguments: string } }[]); // prettier-ignore
+    const parts = deltas.flatMap(
+      (delta) => (delta['tool_calls'] ?? []) as { id?: string; function: { arguments: string } }[],
+    );
     expect(parts[0]?.id).toBe('call_mine');
     expect(parts.map((part) => part.function.arguments).join('')).toBe(call.arguments);
   });

@@ -118,7 +118,9 @@ const OPERATIONS = { grow: 6, decode: 2, release: 4, reset: 1 } as const;
 type Operation = keyof typeof OPERATIONS;
 const operations = fc.array(
   fc.record({
-    type: fc.constantFrom(...Object.entries(OPERATIONS).flatMap(([type, weight]) => Array<Operation>(weight).fill(type as Operation))), // prettier-ignore
+    type: fc.constantFrom(
+      ...Object.entries(OPERATIONS).flatMap(([type, weight]) => Array<Operation>(weight).fill(type as Operation)),
+    ),
     which: fc.nat(HOLDS - 1),
     by: fc.nat(5),
   }),

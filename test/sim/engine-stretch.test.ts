@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Engine, HashList, PRESETS, type HostSettings, type Preset, type Sequence, type Work } from '../../sim/index.js'; // prettier-ignore
+import {
+  Engine,
+  HashList,
+  PRESETS,
+  type HostSettings,
+  type Preset,
+  type Sequence,
+  type Work,
+} from '../../sim/index.js';
 
 const BLOCK = 4;
 const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 60);
@@ -174,15 +182,22 @@ describe('driving with stretches gives the same as step by step', () => {
     let [hits, aborted, preemptions] = [0, 0, 0];
     underLoad((script, times) => {
       const { totals } = expectSame(script, times, { preset }, stepsMax).engine;
-      [hits, aborted, preemptions] = [hits + totals.hitTokens, aborted + totals.aborted, preemptions + totals.preemptions]; // prettier-ignore
+      [hits, aborted, preemptions] = [
+        hits + totals.hitTokens,
+        aborted + totals.aborted,
+        preemptions + totals.preemptions,
+      ];
     });
     expect(Math.min(hits, aborted)).toBeGreaterThan(0);
     expect(preemptions > 0).toBe(preset.kvTokens < 1000);
   });
 
   const KV_BYTES = PRESETS['tiny-cpu'].kvBytesPerToken;
-  const hostOf = (tokens: number, tokensPerSecond: number, writes: HostSettings['writes']): HostSettings =>
-    ({ tokens, bytesPerSecond: KV_BYTES * tokensPerSecond, writes }); // prettier-ignore
+  const hostOf = (tokens: number, tokensPerSecond: number, writes: HostSettings['writes']): HostSettings => ({
+    tokens,
+    bytesPerSecond: KV_BYTES * tokensPerSecond,
+    writes,
+  });
 
   it.each([
     ['and a slow host', TINY, hostOf(400, 300, 'computed')],

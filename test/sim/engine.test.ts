@@ -68,7 +68,8 @@ describe('step times', () => {
   it('of tiny-cpu give about the measured tokens a second at 1, 4, 8 and 16 streams, and the measured prefill', () => {
     for (const [streams, measured] of Object.entries({ 1: 92, 4: 319, 8: 624, 16: 1041 })) {
       const engine = engineOf({ slots: 16 });
-      for (let index = 0; index < Number(streams); index += 1) added(engine, work(String.fromCharCode(65 + index), 16, 200)); // prettier-ignore
+      for (let index = 0; index < Number(streams); index += 1)
+        added(engine, work(String.fromCharCode(65 + index), 16, 200));
       expect(Math.abs((Number(streams) * 200) / (run(engine) / 1000) / measured - 1), streams).toBeLessThan(0.1);
     }
     const engine = engineOf();

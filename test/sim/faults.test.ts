@@ -36,7 +36,12 @@ describe('a fault asked for by header', () => {
     const heard = async (body: object, after: number, enough: (text: string) => boolean) => {
       const left = new AbortController();
       const headers = { 'content-type': 'application/json', ...fault(`hang-after=${after}`) };
-      const answer = await fetch(sim.url + PATH, { method: 'POST', headers, body: JSON.stringify(body), signal: left.signal }); // prettier-ignore
+      const answer = await fetch(sim.url + PATH, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+        signal: left.signal,
+      });
       let text = '';
       for await (const chunk of answer.body!) {
         text += Buffer.from(chunk).toString();
@@ -79,7 +84,9 @@ describe('a fault asked for by header', () => {
     const sim = await engine({ preset, kvTokens: 640, hostTokens: 6400 });
     const cached = async (word: string, headers = {}) => {
       const body = { prompt: `${word} `.repeat(500), max_tokens: 5 };
-      const { usage } = (await post(sim, '/v1/completions', body, headers)).json as { usage: { prompt_tokens_details: { cached_tokens: number } } }; // prettier-ignore
+      const { usage } = (await post(sim, '/v1/completions', body, headers)).json as {
+        usage: { prompt_tokens_details: { cached_tokens: number } };
+      };
       return usage.prompt_tokens_details.cached_tokens;
     };
     for (const word of ['one', 'two', 'six']) expect(await cached(word)).toBe(0);

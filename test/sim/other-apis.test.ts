@@ -69,7 +69,12 @@ describe('/v1/messages', () => {
     const sim = await engine();
     const body = { max_tokens: 400, system: [{ type: 'text', text: 'Be brief.' }], messages: MESSAGES };
     const { json } = await post(sim, '/v1/messages', body);
-    expect(json).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn', content: [{ type: 'text' }] }); // prettier-ignore
+    expect(json).toMatchObject({
+      type: 'message',
+      role: 'assistant',
+      stop_reason: 'end_turn',
+      content: [{ type: 'text' }],
+    });
     const counted = await post(sim, '/v1/messages/count_tokens', body);
     expect(json['usage']).toMatchObject({ input_tokens: counted.json['input_tokens'] });
     const long = { ...body, messages: [{ role: 'user', content: 'x'.repeat(6400) }] };

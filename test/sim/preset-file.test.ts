@@ -18,7 +18,8 @@ describe('a preset file', () => {
   it('is told of as not good enough where its fit is', async () => {
     const errorsWith = async (fit: object) => {
       const file = fileOf('preset.json', text(PRESETS['tiny-cpu'], { fit }));
-      return (await sim('--workload', 'chat', '--rate', '1', '--programs', '1', '--policy', 'plas', '--preset', file)).errors; // prettier-ignore
+      return (await sim('--workload', 'chat', '--rate', '1', '--programs', '1', '--policy', 'plas', '--preset', file))
+        .errors;
     };
     expect(await errorsWith({ isGood: false })).toEqual([expect.stringContaining('preset.json')]);
     expect(await errorsWith({ isGood: true })).toEqual([]);

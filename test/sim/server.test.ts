@@ -84,14 +84,19 @@ describe('bad requests', () => {
     const unknown = await post(sim, '/v1/messages/nothing', {}, auth);
     expect([unknown.status, unknown.json]).toEqual([404, { detail: 'Not Found' }]);
     const wrong = await call(sim, 'GET', path, undefined, auth);
-    expect([wrong.status, wrong.json['detail'], wrong.headers.get('allow')]).toEqual([405, 'Method Not Allowed', 'POST']); // prettier-ignore
+    expect([wrong.status, wrong.json['detail'], wrong.headers.get('allow')]).toEqual([
+      405,
+      'Method Not Allowed',
+      'POST',
+    ]);
     expect((await post(sim, path, { messages: MESSAGES })).json).toEqual({ error: 'Unauthorized' });
   });
 
   it('too large a body is 413, a missing key 401, a full queue 503', async () => {
     const sim = await engine({ apiKey: 'secret', slots: 1, maxQueued: 1, speed: 1 });
     const auth = { authorization: 'Bearer secret' };
-    const status = async (body: object, at = path, headers: Record<string, string> = auth) => (await post(sim, at, body, headers)).status; // prettier-ignore
+    const status = async (body: object, at = path, headers: Record<string, string> = auth) =>
+      (await post(sim, at, body, headers)).status;
     expect(await status({ messages: [{ role: 'user', content: 'x'.repeat(2 ** 26) }] })).toBe(413);
     expect(await status({ messages: MESSAGES }, path, {})).toBe(401);
     const long = { input: 'x', max_output_tokens: 1000, ignore_eos: true, background: true };

@@ -74,7 +74,10 @@ describe('the working set', () => {
 
   it('lasts longer where much runs, as one more call gains less of a step', () => {
     const claimed = [200, 2_000].map((running) => {
-      const desk = new Desk({ policy: { msPerPromptToken: 1 }, admission: { ...TOKENS, gate: 1 } }).with('A', sized(8, 4_000)); // prettier-ignore
+      const desk = new Desk({ policy: { msPerPromptToken: 1 }, admission: { ...TOKENS, gate: 1 } }).with(
+        'A',
+        sized(8, 4_000),
+      );
       desk.arrive('long', { program: 'long', prompt: running });
       for (let call = 0; call < 20; call += 1) {
         desk.serve(`c${call}`, { program: 'p', prompt: 500 }, { prompt: 500, output: 0 });
@@ -116,7 +119,10 @@ describe('the working set', () => {
   });
 
   it('keeps out no call that it is held for, where a short prompt may run anywhere', () => {
-    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 0.02 } }).with('A', sized(8, 100_000)); // prettier-ignore
+    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 0.02 } }).with(
+      'A',
+      sized(8, 100_000),
+    );
     leaveContext(desk, 'p', 900);
     leaveContext(desk, 'q', 900);
     desk.arrive('run', { prompt: 150 });

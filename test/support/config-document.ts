@@ -52,7 +52,11 @@ const MEASURED = /^measured: lab\/NOTEBOOK.md, “(.*)”$/;
 
 /** Measured ones as a link. */
 function sourceOf(source: string): string {
-  const anchor = (title: string) => title.toLowerCase().replace(/[^a-z ]/g, '').replaceAll(' ', '-'); // prettier-ignore
+  const anchor = (title: string) =>
+    title
+      .toLowerCase()
+      .replace(/[^a-z ]/g, '')
+      .replaceAll(' ', '-');
   return source.replace(MEASURED, (_, title: string) => `[measured](../lab/NOTEBOOK.md#${anchor(title)})`);
 }
 

@@ -11,12 +11,18 @@ export interface Panel {
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly datasource?: { readonly uid: string };
   readonly fieldConfig?: { readonly overrides: readonly { readonly matcher: { readonly options: string } }[] };
-  readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly datasource: { readonly uid: string } }[]; // prettier-ignore
+  readonly targets?: readonly {
+    readonly refId: string;
+    readonly expr: string;
+    readonly datasource: { readonly uid: string };
+  }[];
 }
 
 export interface Dashboard {
   readonly panels: readonly Panel[];
-  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[] }; // prettier-ignore
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[];
+  };
   readonly annotations: { readonly list: readonly { readonly expr?: string }[] };
 }
 
@@ -24,8 +30,12 @@ export const readDashboard = (): Dashboard => JSON.parse(readText('deploy/grafan
 
 /** Every expression of the dashboard, with its variables replaced as Grafana would with "All" chosen. */
 export function dashboardExpressions({ panels, annotations }: Dashboard): { title: string; expr: string }[] {
-  const ofPanels = panels.flatMap(({ title, targets = [] }) => targets.map(({ refId, expr }) => ({ title: `${title} ${refId}`, expr }))); // prettier-ignore
-  const ofAnnotations = annotations.list.flatMap(({ expr }) => (expr === undefined ? [] : [{ title: 'annotation', expr }])); // prettier-ignore
+  const ofPanels = panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ refId, expr }) => ({ title: `${title} ${refId}`, expr })),
+  );
+  const ofAnnotations = annotations.list.flatMap(({ expr }) =>
+    expr === undefined ? [] : [{ title: 'annotation', expr }],
+  );
   return [...ofPanels, ...ofAnnotations].map(({ title, expr }) => ({ title, expr: filledIn(expr) }));
 }
 

@@ -62,7 +62,9 @@ export function unknownIn(expression: string, metrics: readonly DocumentedMetric
 function describing(name: string, metrics: readonly DocumentedMetric[]): readonly string[] | undefined {
   if (TARGET_SERIES.includes(name)) return TARGET_LABELS;
   const [, base = '', part] = /^(.+?)(_bucket|_sum|_count)?$/.exec(name) ?? [];
-  const metric = metrics.find(({ name: own, type }) => (part === undefined || type !== 'histogram' ? own === name : own === base)); // prettier-ignore
+  const metric = metrics.find(({ name: own, type }) =>
+    part === undefined || type !== 'histogram' ? own === name : own === base,
+  );
   const histogram = metrics.find(({ name: own, type }) => type === 'histogram' && own === base && part !== undefined);
   const found = histogram ?? metric;
   if (found === undefined || (found.type === 'histogram' && part === undefined)) return undefined;

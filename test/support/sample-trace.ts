@@ -30,8 +30,14 @@ export function sampleTrace(format: FormatName, programs: number): string {
       ]);
     }
     case 'weka': {
-      const call = (t: number, hash_ids: number[]) =>
-        ({ type: 'n', t, api_time: 1, in: hash_ids.length * 64, out: 9, hash_ids }); // prettier-ignore
+      const call = (t: number, hash_ids: number[]) => ({
+        type: 'n',
+        t,
+        api_time: 1,
+        in: hash_ids.length * 64,
+        out: 9,
+        hash_ids,
+      });
       const helper = { type: 'subagent', agent_id: 'a', t: 5, duration_ms: 4000, requests: [call(0, [7])] };
       const requests = [call(0, [1, 2]), helper, call(6, [1, 2, 3])];
       return jsonLines(each((index) => ({ id: `p${index}`, block_size: 64, requests })));

@@ -1,4 +1,13 @@
-import { REDIS_TIMES, RedisState, type EngineClaim, type EnginePart, type GatewayId, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
+import {
+  REDIS_TIMES,
+  RedisState,
+  type EngineClaim,
+  type EnginePart,
+  type GatewayId,
+  type RedisOptions,
+  type SharedListener,
+  type SharedState,
+} from '../../cluster/index.js';
 import type { MemoryStore } from '../../sim/virtual/memory-store.js';
 import {
   engineId,

@@ -8,7 +8,8 @@ import { ROOT } from './tree.js';
 const { main } = (await import(`${ROOT}dist/cli/program.js`)) as typeof CommandLine;
 
 /** Runs `maitred sim` in this process, on one thread: the start of another takes longer than most runs. */
-export const sim = (...args: readonly string[]) => run(['sim', ...args, ...(args.includes('--jobs') ? [] : ['--jobs', '1'])], {}, main); // prettier-ignore
+export const sim = (...args: readonly string[]) =>
+  run(['sim', ...args, ...(args.includes('--jobs') ? [] : ['--jobs', '1'])], {}, main);
 
 export async function json(...args: readonly string[]) {
   const { code, out, errors } = await sim(...args, '--json');

@@ -17,15 +17,47 @@ export function madeUp(
   const variants = combinationsOf(all).map((values) => ({
     values,
     ...{ policy: values.policy, balancer: values.balancer, config: { admission: { gate: 0.9 } } },
-    arrivals: values.concurrency === undefined ? { type: 'open', ratePerSecond: values.rate ?? 1 } : { type: 'closed', concurrency: values.concurrency }, // prettier-ignore
+    arrivals:
+      values.concurrency === undefined
+        ? { type: 'open', ratePerSecond: values.rate ?? 1 }
+        : { type: 'closed', concurrency: values.concurrency },
   }));
-  const plan = { lists: all, variants, seeds: [1, 2, 3], slos: [], programs: 300, isExact: false, margin: 0.02, ...given } as unknown as Plan; // prettier-ignore
+  const plan = {
+    lists: all,
+    variants,
+    seeds: [1, 2, 3],
+    slos: [],
+    programs: 300,
+    isExact: false,
+    margin: 0.02,
+    ...given,
+  } as unknown as Plan;
   const runs = variants.flatMap((_, variant) =>
     plan.seeds.map((seed) => {
       const changes = of(variant, seed);
       const times = changes.program_seconds ?? spread(10);
-      const each = { program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times }; // prettier-ignore
-      return { variant, seed, complete: true, failed: 0, preemptions: 0, by_workload: {}, ...each, queue_grew: false, programs: 3000, programs_per_second: 0.3, calls: 9000, engine_waits: 9000, ...changes }; // prettier-ignore
+      const each = {
+        program_seconds: times,
+        seconds_per_token: times,
+        ttft_seconds: times,
+        slowdown: times,
+        queue_seconds: times,
+      };
+      return {
+        variant,
+        seed,
+        complete: true,
+        failed: 0,
+        preemptions: 0,
+        by_workload: {},
+        ...each,
+        queue_grew: false,
+        programs: 3000,
+        programs_per_second: 0.3,
+        calls: 9000,
+        engine_waits: 9000,
+        ...changes,
+      };
     }),
   );
   return { plan, runs: runs as unknown as readonly RunReport[] };

@@ -11,5 +11,8 @@ it('what is shown as one is counted as one', () => {
 });
 
 it('names are cut before their ends, where they differ', () => {
-  expect([brief('a'.repeat(60)), brief(`${'a'.repeat(70)}-shard-21`)]).toEqual(['a'.repeat(60), `${'a'.repeat(51)}…shard-21`]); // prettier-ignore
+  expect([brief('a'.repeat(60)), brief(`${'a'.repeat(70)}-shard-21`)]).toEqual([
+    'a'.repeat(60),
+    `${'a'.repeat(51)}…shard-21`,
+  ]);
 });

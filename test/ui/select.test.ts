@@ -15,14 +15,24 @@ it('has marks close to each other as one, with how often each came', () => {
 it('has ended programs in the order of the view, and leaves the list as it was', () => {
   const all = [2, 1, 3].map((calls, at) => ({ ended_at: at + 1, calls }) as EndedProgram);
   const order = (sort: string) => inOrder(all, sortOf({ tab: 'ended', sort })).map(({ ended_at: at }) => at);
-  expect(['', 'ended_at', 'calls', '-calls'].map(order)).toEqual([[3, 2, 1], [1, 2, 3], [2, 1, 3], [3, 1, 2]]); // prettier-ignore
+  expect(['', 'ended_at', 'calls', '-calls'].map(order)).toEqual([
+    [3, 2, 1],
+    [1, 2, 3],
+    [2, 1, 3],
+    [3, 1, 2],
+  ]);
   expect(all.map(({ ended_at: at }) => at)).toEqual([1, 2, 3]);
   expect(sortOf({ tab: '', sort: '' })).toBe('-current_wait_seconds');
 });
 
 it('says of a program that its calls hang, or that some wait while others run', () => {
   const row = { state: 'running', current_wait_seconds: 0, idle_seconds: 3, engines_down: [] } as const;
-  const rows = [row, { ...row, engines_down: ['gpu-1'] }, { ...row, current_wait_seconds: 2 }, { ...row, state: 'idle' as const }]; // prettier-ignore
+  const rows = [
+    row,
+    { ...row, engines_down: ['gpu-1'] },
+    { ...row, current_wait_seconds: 2 },
+    { ...row, state: 'idle' as const },
+  ];
   expect(rows.map(stateOf)).toEqual(['running', 'hangs', 'run+wait', expect.stringMatching(/^idle 3/)]);
 });
 
@@ -41,7 +51,16 @@ it('calls an agent type by its own name, or shows a hash in short and says what 
 
 describe('the sums of engines', () => {
   const engine = (state: Engine['state'], more: Partial<Engine> = {}): Engine =>
-    ({ state, in_flight: 2, working_set_tokens: 30, window: 4, rest_tokens: 50, capacity_tokens: 60, all_gateways: null, ...more }) as Engine; // prettier-ignore
+    ({
+      state,
+      in_flight: 2,
+      working_set_tokens: 30,
+      window: 4,
+      rest_tokens: 50,
+      capacity_tokens: 60,
+      all_gateways: null,
+      ...more,
+    }) as Engine;
 
   const sums = (all: readonly Engine[]) => {
     const { inFlight, away, window, workingSet, gate } = sumsOf(all);
@@ -49,7 +68,13 @@ describe('the sums of engines', () => {
   };
 
   it('have all calls in flight, and use and bounds of the engines that take calls', () => {
-    const all = [engine('up'), engine('probation', { rest_tokens: null }), engine('down'), engine('draining'), engine('starting', { in_flight: 0 })]; // prettier-ignore
+    const all = [
+      engine('up'),
+      engine('probation', { rest_tokens: null }),
+      engine('down'),
+      engine('draining'),
+      engine('starting', { in_flight: 0 }),
+    ];
     expect(sums([...all, engine('drained', { in_flight: 0 })])).toEqual([8, 4, 8, 60, 110]);
     const whole = { window: 9, in_flight: 7, working_set_tokens: 80 };
     expect(sums([engine('up', { all_gateways: whole })])).toEqual([7, 0, 9, 80, 50]);
@@ -61,7 +86,6 @@ describe('the sums of engines', () => {
       [engine('drained')],
       [engine('up'), engine('up', { window: null, rest_tokens: null, capacity_tokens: null })],
     ])
-      // prettier-ignore
       expect(sumsOf(list)).toMatchObject({ window: null, gate: null });
   });
 });

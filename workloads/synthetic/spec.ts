@@ -153,7 +153,11 @@ function checkAgent(spec: AgentSpec, context: z.RefinementCtx): void {
     problem(context, 'tools', 'must name at least one, since a turn may have several calls');
   const systemTokens = Math.max(0, ...spec.system.map((each) => each.tokens));
   if (systemTokens + smallest(spec.firstInputTokens ?? spec.inputTokens) + longestAnswer(spec) > spec.contextTokensMax)
-    problem(context, 'contextTokensMax', 'must hold the longest system prompt, the shortest first message and the longest answer'); // prettier-ignore
+    problem(
+      context,
+      'contextTokensMax',
+      'must hold the longest system prompt, the shortest first message and the longest answer',
+    );
 }
 
 function checkTree(spec: TreeSpec, context: z.RefinementCtx): void {

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { EVENT_LOG_VERSION, type CallFailed, type Command, type Elsewhere, type Event, type Family, type LogLine, type RootThread, type Usage, type Work } from '../../src/index.js'; // prettier-ignore
+import {
+  EVENT_LOG_VERSION,
+  type CallFailed,
+  type Command,
+  type Elsewhere,
+  type Event,
+  type Family,
+  type LogLine,
+  type RootThread,
+  type Usage,
+  type Work,
+} from '../../src/index.js';
 import { checked, type Fault } from './records.js';
 
 /** A schema for each field of `T` but `type`: the compiler asks for a new field's. */

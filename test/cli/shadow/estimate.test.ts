@@ -53,7 +53,9 @@ describe('the estimate of the gain', () => {
   it('tells the time of calls outside the engine', () => {
     const outsideMs = (moreMs: number) => {
       const [pool] = poolsOf(seenOf(own.steps));
-      const calls = servedOf(pool!).map((each) => each.map((call) => ({ ...call, dispatchedMs: call.dispatchedMs - moreMs }))); // prettier-ignore
+      const calls = servedOf(pool!).map((each) =>
+        each.map((call) => ({ ...call, dispatchedMs: call.dispatchedMs - moreMs })),
+      );
       return fitTraffic(PRESETS[DEFAULT_PRESET], calls, pool!.nowMs)?.outsideMs ?? NaN;
     };
     expect(outsideMs(0)).toBeLessThan(50);
@@ -130,7 +132,8 @@ describe('the estimate of the gain', () => {
 
   it('delays each simulated call between the gateway and its engine', () => {
     const [, two] = twoKinds(1, 1);
-    const msOf = (outsideMs: number) => live([two!], 'plas', settingsOf(4), PRESETS[DEFAULT_PRESET], outsideMs).programMs.get(two!.id) ?? NaN; // prettier-ignore
+    const msOf = (outsideMs: number) =>
+      live([two!], 'plas', settingsOf(4), PRESETS[DEFAULT_PRESET], outsideMs).programMs.get(two!.id) ?? NaN;
     expect(msOf(400) - msOf(0)).toBeCloseTo(800, 3);
   });
 

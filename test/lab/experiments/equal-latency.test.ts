@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { rateAt } from '../../../lab/experiments/rates.js';
 
 type Point = readonly [rate: number, latency: number | null];
-const CURVE: readonly Point[] = [[1, 10], [2, 20], [4, 100]]; // prettier-ignore
+const CURVE: readonly Point[] = [
+  [1, 10],
+  [2, 20],
+  [4, 100],
+];
 
 it.each<[string, number, readonly Point[], rate: number | null, isLeast?: boolean]>([
   ['on the line between two points of the sweep', 60, CURVE, 3],

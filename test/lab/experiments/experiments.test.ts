@@ -49,8 +49,18 @@ it('experiments name their charts each as no other does', () => {
 
 describe('cases', () => {
   it('are the same whatever the order of their settings', () => {
-    const scenario = { programs: { workload: 'chat' }, count: 1, ratePerSecond: 1, engines: 1, machine: 'tiny-cpu' } as const; // prettier-ignore
-    const keys = [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: 2, b: 1 }].map((settings) => keyOf({ scenario, setup: { policy: 'plas', settings } })); // prettier-ignore
+    const scenario = {
+      programs: { workload: 'chat' },
+      count: 1,
+      ratePerSecond: 1,
+      engines: 1,
+      machine: 'tiny-cpu',
+    } as const;
+    const keys = [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+      { a: 2, b: 1 },
+    ].map((settings) => keyOf({ scenario, setup: { policy: 'plas', settings } }));
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
   });

@@ -29,12 +29,21 @@ describe('the ratio of paired means', () => {
   });
 
   it('knows no doubt where every pair has the same ratio, and none where they are alike', () => {
-    expect(pairedRatio([[10, 5], [20, 10], [30, 15]])).toEqual({ ratio: 0.5, low: 0.5, high: 0.5, pairs: 3 }); // prettier-ignore
+    expect(
+      pairedRatio([
+        [10, 5],
+        [20, 10],
+        [30, 15],
+      ]),
+    ).toEqual({ ratio: 0.5, low: 0.5, high: 0.5, pairs: 3 });
   });
 
   it('follows from figures reckoned by hand', () => {
     // Means 10 and 8; residuals 9 - 0.8 x 10 = 1 and 7 - 8 = -1; deviation sqrt(2 / 1 / 2) / 8 = 1/8; t(1) = 12.706.
-    const { ratio, low, high } = pairedRatio([[10, 9], [10, 7]]); // prettier-ignore
+    const { ratio, low, high } = pairedRatio([
+      [10, 9],
+      [10, 7],
+    ]);
     expect(ratio).toBeCloseTo(0.8, 12);
     expect(low).toBeCloseTo(0.8 / Math.exp(12.706 / 8), 9);
     expect(high).toBeCloseTo(0.8 * Math.exp(12.706 / 8), 9);
@@ -52,8 +61,18 @@ describe('the ratio of paired means', () => {
   it('has no interval for one pair, and no ratio to nothing', () => {
     expect(pairedRatio([[10, 5]])).toEqual({ ratio: 0.5, low: null, high: null, pairs: 1 });
     expect(pairedRatio([])).toEqual({ ratio: null, low: null, high: null, pairs: 0 });
-    expect(pairedRatio([[0, 5], [0, 6]])).toEqual({ ratio: null, low: null, high: null, pairs: 2 }); // prettier-ignore
-    expect(pairedRatio([[5, 0], [6, 0]])).toEqual({ ratio: 0, low: null, high: null, pairs: 2 }); // prettier-ignore
+    expect(
+      pairedRatio([
+        [0, 5],
+        [0, 6],
+      ]),
+    ).toEqual({ ratio: null, low: null, high: null, pairs: 2 });
+    expect(
+      pairedRatio([
+        [5, 0],
+        [6, 0],
+      ]),
+    ).toEqual({ ratio: 0, low: null, high: null, pairs: 2 });
   });
 });
 

@@ -25,7 +25,10 @@ function measuresOf(programs: readonly Partial<ProgramRecord>[], calls: readonly
 
 describe('the measures of calls', () => {
   it('are in seconds from their arrival', () => {
-    const measures = measuresOf([], [{}, { arrivedMs: 50, dispatchedMs: 350, firstTokenMs: 950, endedMs: 950, outputTokens: 1 }]); // prettier-ignore
+    const measures = measuresOf(
+      [],
+      [{}, { arrivedMs: 50, dispatchedMs: 350, firstTokenMs: 950, endedMs: 950, outputTokens: 1 }],
+    );
     expect(measures.queue_seconds).toMatchObject({ mean: 0.2, max: 0.3 });
     expect(measures.ttft_seconds).toMatchObject({ mean: 0.65, max: 0.9 });
     // A single token is between no two.
@@ -59,7 +62,10 @@ describe('the measures of programs', () => {
   });
 
   it('leave out those that failed, but for their number and the time that they took', () => {
-    const measures = measuresOf([{}, { outcome: 'queue_timeout', endedMs: 8000, callsCancelled: 4, longestQueueMs: 7000 }]); // prettier-ignore
+    const measures = measuresOf([
+      {},
+      { outcome: 'queue_timeout', endedMs: 8000, callsCancelled: 4, longestQueueMs: 7000 },
+    ]);
     expect(measures).toMatchObject({ programs: 2, completed: 1, failed: 1, calls_cancelled: 4, makespan_seconds: 8 });
     expect(measures.program_seconds.max).toBe(1);
     expect(measures.worst_waiting).toEqual({ program: 'p', seconds: 7 });
@@ -99,10 +105,13 @@ describe('quarters by size', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(sizes, (given) => {
-        const quarters = (order: readonly number[]) => measuresOf(order.map((outputTokens) => ({ outputTokens }))).by_size; // prettier-ignore
+        const quarters = (order: readonly number[]) =>
+          measuresOf(order.map((outputTokens) => ({ outputTokens }))).by_size;
         const found = quarters(given);
         expect(found.reduce((sum, { programs }) => sum + programs, 0)).toBe(given.length);
-        expect(quarters(given.toReversed()).map(({ programs }) => programs)).toEqual(found.map(({ programs }) => programs)); // prettier-ignore
+        expect(quarters(given.toReversed()).map(({ programs }) => programs)).toEqual(
+          found.map(({ programs }) => programs),
+        );
       }),
     );
   });

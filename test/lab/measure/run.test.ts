@@ -14,7 +14,14 @@ describe('a run that is stopped', () => {
     let ended = 0;
     const arrivals = { type: 'open', ratePerSecond: 20, cv: 1 } as const;
     const engine = { preset: PRESET, blockSize: 16 };
-    const world = { programs: shortThenLong(), arrivals, seed: 1, engines: 1, engine, scheduler: () => stepsOf('pass-through') }; // prettier-ignore
+    const world = {
+      programs: shortThenLong(),
+      arrivals,
+      seed: 1,
+      engines: 1,
+      engine,
+      scheduler: () => stepsOf('pass-through'),
+    };
     const watch = { shouldStop: () => ended > 0, onProgress: (programs: number) => void (ended = programs) };
     const run = measureRun(world, watch);
     expect(run).toMatchObject({ complete: false, programs: 1, engine_busy: 1 });
@@ -29,7 +36,15 @@ describe('a load is too high', () => {
       const [alone, late] = timesOf(index);
       const [arrivedMs, aloneMs] = [1000 * index, 1000 * alone];
       const counts = { calls: 1, callsCancelled: 0, promptTokens: 1, outputTokens: 1, longestQueueMs: 0 };
-      backlog.programEnded({ program: `p${index}`, workload: '', arrivedMs, aloneMs, endedMs: arrivedMs + aloneMs + 1000 * late, ...counts, outcome: 'completed' }); // prettier-ignore
+      backlog.programEnded({
+        program: `p${index}`,
+        workload: '',
+        arrivedMs,
+        aloneMs,
+        endedMs: arrivedMs + aloneMs + 1000 * late,
+        ...counts,
+        outcome: 'completed',
+      });
     }
     return backlog.grew();
   }

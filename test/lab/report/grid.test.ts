@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gridLines, gridOf, intervalText, meanOf, ratioText, spread, type Columns } from '../../../lab/index.js'; // prettier-ignore
+import { gridLines, gridOf, intervalText, meanOf, ratioText, spread, type Columns } from '../../../lab/index.js';
 import { Sample } from '../../../lab/measure/sample.js';
 import { percent } from '../../../text/index.js';
 
@@ -16,7 +16,10 @@ const groups: readonly Columns<typeof many>[] = [
 
 describe('a grid', () => {
   it('has the mean of the items of each row, scaled, and of fewer than 100 values no p99', () => {
-    const grid = gridOf('case', groups, [['both', [many, few]], ['none', []]]); // prettier-ignore
+    const grid = gridOf('case', groups, [
+      ['both', [many, few]],
+      ['none', []],
+    ]);
     expect(grid.groups.map(({ columns }) => columns.join(' '))).toEqual(['mean p50 max', 'share']);
     expect(grid.rows.map((row) => row.join(' '))).toEqual(['both 53,250 53,000 103,000 50.0 %', 'none - - - -']);
   });

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Ratio } from '../../../lab/measure/comparison.js';
 import { type Change, headline } from '../../../lab/report/headline.js';
 
-const of = (ratio: number | null, low: number | null = ratio, high: number | null = ratio): Ratio => ({ ratio, low, high, pairs: 3 }); // prettier-ignore
+const of = (ratio: number | null, low: number | null = ratio, high: number | null = ratio): Ratio => ({
+  ratio,
+  low,
+  high,
+  pairs: 3,
+});
 const change = (given: Partial<Change> = {}): Change => ({
   name: 'plas',
   against: 'pass-through',
@@ -31,7 +36,9 @@ describe('the sentence of a comparison', () => {
 
   it('names the interval of a change that is certain, but whose factor is not', () => {
     const wide = { firstToken: { p50: of(0.25, 0.1, 0.6), p99: of(7.08, 1.66, 30.2) } };
-    expect(headline(change(wide))).toContain('first token p50 4.0x faster (0.25, 0.10–0.60), p99 7.1x slower (7.08, 1.66–30.2; 0.8 -> 4.52 s);'); // prettier-ignore
+    expect(headline(change(wide))).toContain(
+      'first token p50 4.0x faster (0.25, 0.10–0.60), p99 7.1x slower (7.08, 1.66–30.2; 0.8 -> 4.52 s);',
+    );
   });
 
   it('knows the slow programs that pay for the others', () => {
@@ -43,10 +50,14 @@ describe('the sentence of a comparison', () => {
 
   it('tells a tail that does not go the way of the mean, unless of few programs', () => {
     const told = (mean: Ratio, p99: Ratio) => headline(change(programs(mean, p99)));
-    expect(told(of(0.4), of(1.21, 0.81, 1.83))).toContain('(0.40, 0.40–0.40), p99 no certain difference (1.21, 0.81–1.83);'); // prettier-ignore
+    expect(told(of(0.4), of(1.21, 0.81, 1.83))).toContain(
+      '(0.40, 0.40–0.40), p99 no certain difference (1.21, 0.81–1.83);',
+    );
     expect(told(of(1), of(0.5))).toContain('(1.00, 1.00–1.00), p99 2.0x faster;');
     expect(told(of(0.4), of(0.5))).toContain('(0.40, 0.40–0.40); first token');
-    expect(headline(change({ ...programs(of(0.4), of(1)), counts: { programs: 99, calls: 900 } }))).not.toContain('slowest'); // prettier-ignore
+    expect(headline(change({ ...programs(of(0.4), of(1)), counts: { programs: 99, calls: 900 } }))).not.toContain(
+      'slowest',
+    );
   });
 
   it('knows the median and the time per token that pay', () => {
@@ -97,7 +108,9 @@ describe('the sentence of a comparison', () => {
 
   it('leaves out what nobody measured, and calls the p99 of few calls by its name', () => {
     const none = { p50: of(null, null), p99: of(null, null) };
-    expect(headline(change({ firstToken: none, cached: [null, 0.5] }))).toBe('plas: programs 2.5x faster than pass-through (0.40, 0.37–0.43).'); // prettier-ignore
+    expect(headline(change({ firstToken: none, cached: [null, 0.5] }))).toBe(
+      'plas: programs 2.5x faster than pass-through (0.40, 0.37–0.43).',
+    );
     expect(headline(change({ counts: { programs: 12, calls: 99 } }))).toContain('slowest 5.7x slower (0.8');
     expect(headline(change({ firstTokenP99Seconds: [null, 4] }))).toContain('p99 5.7x slower; prompts');
     expect(headline(change({ failed: [0, 12] }))).toMatch(/^plas: failed programs 0 -> 12; programs 2\.5x faster/);

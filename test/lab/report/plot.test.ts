@@ -7,12 +7,39 @@ const y = { label: 'seconds' };
 const points = (...values: (number | null)[]) => values.map((value, index) => ({ x: index + 1, y: value }));
 
 /** Lines and curves of the marks, not those of axes. */
-const lines = (svg: string) => [...svg.matchAll(/<g aria-label="line"[^>]*>(.*?)<\/g>/g)].flatMap(([, inside = '']) => [...inside.matchAll(/ d="([^"]*)"/g)].map(([, d]) => d!)); // prettier-ignore
+const lines = (svg: string) =>
+  [...svg.matchAll(/<g aria-label="line"[^>]*>(.*?)<\/g>/g)].flatMap(([, inside = '']) =>
+    [...inside.matchAll(/ d="([^"]*)"/g)].map(([, d]) => d!),
+  );
 const count = (svg: string, part: RegExp) => [...svg.matchAll(part)].length;
 
 const CHARTS: readonly (readonly [string, () => Promise<string>])[] = [
-  ['lines', () => lineChart({ ...TEXT, x, y, series: [{ name: 'a<b', points: points(1, 2) }, { name: 'c'.repeat(90), points: points(3, 1) }] })], // prettier-ignore
-  ['bars', () => barChart({ ...TEXT, y, groups: ['a<b', 'q'], series: [{ name: 'one', values: [1, 2] }, { name: 'two', values: [2, null] }] })], // prettier-ignore
+  [
+    'lines',
+    () =>
+      lineChart({
+        ...TEXT,
+        x,
+        y,
+        series: [
+          { name: 'a<b', points: points(1, 2) },
+          { name: 'c'.repeat(90), points: points(3, 1) },
+        ],
+      }),
+  ],
+  [
+    'bars',
+    () =>
+      barChart({
+        ...TEXT,
+        y,
+        groups: ['a<b', 'q'],
+        series: [
+          { name: 'one', values: [1, 2] },
+          { name: 'two', values: [2, null] },
+        ],
+      }),
+  ],
 ];
 
 describe.each(CHARTS)('a chart of %s', (_, make) => {
@@ -35,7 +62,16 @@ describe.each(CHARTS)('a chart of %s', (_, make) => {
 
 describe('lines', () => {
   it('leave out what a logarithmic axis cannot show', async () => {
-    const series = [{ name: 'a', points: [{ x: 1, y: 0 }, { x: 2, y: 3 }, { x: 4, y: 5 }] }]; // prettier-ignore
+    const series = [
+      {
+        name: 'a',
+        points: [
+          { x: 1, y: 0 },
+          { x: 2, y: 3 },
+          { x: 4, y: 5 },
+        ],
+      },
+    ];
     const svg = await lineChart({ ...TEXT, x, y, series });
     expect(count(svg, /<g aria-label="dot"/g)).toBe(1);
     expect(lines(svg)[0]!.match(/[ML]/g)).toEqual(['M', 'L']);

@@ -43,7 +43,14 @@ describe('the comparison of two documents', () => {
   it('takes the shortest time alone as the base of all slowdowns', () => {
     const alone = (seconds: number) => {
       const made = document() as { targets: [object] };
-      return { ...made, targets: made.targets.map((each) => ({ ...each, alone_seconds: seconds, slowdown: { count: 72, mean: 3, p50: null } })) }; // prettier-ignore
+      return {
+        ...made,
+        targets: made.targets.map((each) => ({
+          ...each,
+          alone_seconds: seconds,
+          slowdown: { count: 72, mean: 3, p50: null },
+        })),
+      };
     };
     const { targets } = compareDocuments(alone(4), alone(6), NAMES, MARGIN)[0]!;
     expect(targets.map(({ alone_seconds: base, slowdown }) => [base, slowdown])).toEqual([

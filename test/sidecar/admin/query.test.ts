@@ -6,7 +6,14 @@ const waits = (waitingMs: number, background = false) => ({ state: 'waiting', wa
 const RUNS = { state: 'running', waitingMs: 0, background: false };
 
 const row = (id: string, threads: readonly object[], more: object = {}) =>
-  ({ id, threads, activeCalls: threads.length, background: false, lastArrivalAtMs: 0, ...more }) as unknown as ProgramView; // prettier-ignore
+  ({
+    id,
+    threads,
+    activeCalls: threads.length,
+    background: false,
+    lastArrivalAtMs: 0,
+    ...more,
+  }) as unknown as ProgramView;
 
 const ROWS = [
   row('a-idle', [], { lastCompletionAtMs: 5 }),
@@ -25,5 +32,9 @@ it.each([
   ['', 'ghfedcba'],
 ])('orders programs by who waits for an answer, and what runs or waits before what is idle (%s)', (sign, order) => {
   const { compare } = readProgramQuery(new URLSearchParams(`sort=${sign}current_wait_seconds`));
-  expect(ROWS.toSorted(compare).map(({ id }) => id.charAt(0)).join('')).toBe(order); // prettier-ignore
+  expect(
+    ROWS.toSorted(compare)
+      .map(({ id }) => id.charAt(0))
+      .join(''),
+  ).toBe(order);
 });

@@ -248,7 +248,11 @@ describe('responses streams', () => {
     const told = (...args: Parameters<typeof responses.errorEvent>) =>
       JSON.parse(/^event: response.failed\ndata: (.*)$/m.exec(responses.errorEvent(...args))![1]!) as unknown;
     const failed = { id: 'resp_1', status: 'failed', model: 'm', error: { code: 'engine_failed' } };
-    expect(told(new GatewayError('engine_failed', 'gone'), 'r1', reader)).toMatchObject({ type: 'response.failed', sequence_number: 7, response: failed }); // prettier-ignore
+    expect(told(new GatewayError('engine_failed', 'gone'), 'r1', reader)).toMatchObject({
+      type: 'response.failed',
+      sequence_number: 7,
+      response: failed,
+    });
     expect(told(new GatewayError('queue_timeout', 'late'), 'r1')).toMatchObject({ sequence_number: 0 });
   });
 });

@@ -7,7 +7,13 @@ const chat = apiFor('/v1/chat/completions')!;
 /** A choice as pieces of text, then the pieces of a tool call. */
 const choice = fc.record({
   text: fc.array(fc.string(), { maxLength: 4 }),
-  call: fc.option(fc.record({ id: fc.string({ minLength: 1 }), name: fc.string({ minLength: 1 }), given: fc.array(fc.string(), { maxLength: 3 }) })), // prettier-ignore
+  call: fc.option(
+    fc.record({
+      id: fc.string({ minLength: 1 }),
+      name: fc.string({ minLength: 1 }),
+      given: fc.array(fc.string(), { maxLength: 3 }),
+    }),
+  ),
 });
 type Choice = typeof choice extends fc.Arbitrary<infer T> ? T : never;
 
@@ -30,7 +36,12 @@ function messageOf({ text, call }: Choice): JsonObject {
 
 /** @param order numbers that choose the next choice to go on */
 function streamed(choices: readonly Choice[], order: readonly number[]): AnswerFacts {
-  const facts = chat.readRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true, n: choices.length }); // prettier-ignore
+  const facts = chat.readRequest({
+    model: 'm',
+    messages: [{ role: 'user', content: 'hi' }],
+    stream: true,
+    n: choices.length,
+  });
   const reader = chat.readStream(facts, true);
   const going = choices.map((each, index) => ({ index, deltas: deltasOf(each) }));
   const push = (chunk: JsonObject) => reader.push({ data: JSON.stringify({ choices: [chunk] }) });

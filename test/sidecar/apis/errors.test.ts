@@ -34,7 +34,9 @@ describe('errors', () => {
     const expected = { type: 'error', error: { type, message: 'text' } };
     expect(messages.errorBody(error(code))).toEqual(expected);
     expect(api('/v1/messages/count_tokens').errorBody(error(code))).toEqual(expected);
-    expect(messages.errorEvent(error(code), 'r1')).toBe(`event: error\ndata: ${JSON.stringify({ ...expected, request_id: 'r1' })}\n\n`); // prettier-ignore
+    expect(messages.errorEvent(error(code), 'r1')).toBe(
+      `event: error\ndata: ${JSON.stringify({ ...expected, request_id: 'r1' })}\n\n`,
+    );
   });
 
   it.each<[Reject['refusal'], number | undefined, number]>([
@@ -46,7 +48,10 @@ describe('errors', () => {
   ])('say when to ask again, the scheduler’s own time first: %s, %s', (refusal, afterMs, seconds) => {
     const retry = afterMs === undefined ? {} : { retryAfterMs: millis(afterMs) };
     const reject: Reject = { type: 'reject', call: callId('c'), refusal, ...retry };
-    expect(refusalError(reject, undefined, { list: () => [] })).toMatchObject({ code: refusal, retryAfterSeconds: seconds }); // prettier-ignore
+    expect(refusalError(reject, undefined, { list: () => [] })).toMatchObject({
+      code: refusal,
+      retryAfterSeconds: seconds,
+    });
   });
 
   // The tool runners of Anthropic's SDKs use threads by default, and engines ignore them. So every call after the first

@@ -40,7 +40,10 @@ it('a batch on a full disk keeps its answers in memory, holds up no other call, 
   expect(rows).toMatchObject([{ stuck: true, rest_seconds: null, text: `It ${told}.` }]);
   expect(status).toMatchObject({ level: 'bad', text: expect.stringContaining(told) as string });
   expect((await ask(`${adminUrl}/metrics`)).text).toMatch(/^maitred_batches_unwritable 1$/m);
-  expect(await run(['doctor', '--url', adminUrl])).toMatchObject({ code: 1, out: expect.stringMatching(new RegExp(`broken +gateway: ${id}: 0 of 1 line.\\s+It\\s+cannot`)) as string }); // prettier-ignore
+  expect(await run(['doctor', '--url', adminUrl])).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(new RegExp(`broken +gateway: ${id}: 0 of 1 line.\\s+It\\s+cannot`)) as string,
+  });
 });
 
 it('a cancelled batch on a full disk says both', async () => {

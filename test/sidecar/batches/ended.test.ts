@@ -82,7 +82,10 @@ it('a batch that no engine can run is explained by that first, and without a for
   expect(await read('/gateway')).toMatchObject({ batches: [{ id, rest_seconds: null, pace: '' }] });
   expect(await why(id.slice(0, 12))).toBe(await why());
   const end = () => run(['end', id, '--url', adminUrl]);
-  expect(await end()).toMatchObject({ code: 0, out: `Batch ${id} of tenant default is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed. Its answers are kept.\n` }); // prettier-ignore
+  expect(await end()).toMatchObject({
+    code: 0,
+    out: `Batch ${id} of tenant default is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed. Its answers are kept.\n`,
+  });
   expect(await why()).toContain(
     ' is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed.',
   );
@@ -108,7 +111,12 @@ it('lines that a cancelled batch takes back are none that a client has left', as
 it('lines that wait for an engine of theirs go to others once it is down', async () => {
   const [a, b] = [await heldEngine(), await heldEngine()];
   const health = { failuresMax: 1, intervalMs: 100, timeoutMs: 5000, backoffMs: 500 };
-  const all = await world([a.engine, b.engine], { ...ONE_AT_A_TIME, ...inFolder(), health, timeouts: { noEngineMs: 600_000 } }); // prettier-ignore
+  const all = await world([a.engine, b.engine], {
+    ...ONE_AT_A_TIME,
+    ...inFolder(),
+    health,
+    timeouts: { noEngineMs: 600_000 },
+  });
   const { url, chat, waiting, counted } = all;
   const calls = [chat({}, named('p')), chat({}, named('q'))];
   await until(() => a.engine.seen.length + b.engine.seen.length === 2);

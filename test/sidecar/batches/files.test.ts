@@ -46,7 +46,13 @@ describe('a file', () => {
     ['a form that is cut off', formOf('x').subarray(0, -8), FORM, 400, 'invalid_body'],
     ['a part without a name', Buffer.from('--xyz\r\nx: y\r\n\r\n\r\n--xyz--'), FORM, 400, 'invalid_body'],
     ['two files', Buffer.concat([formOf('x').subarray(0, -9), formOf('y')]), FORM, 400, 'invalid_body'],
-    ['too many fields', Buffer.from('--xyz\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'.repeat(30) + '--xyz--'), FORM, 400, 'invalid_body'], // prettier-ignore
+    [
+      'too many fields',
+      Buffer.from('--xyz\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'.repeat(30) + '--xyz--'),
+      FORM,
+      400,
+      'invalid_body',
+    ],
     ['too many bytes', formOf('x'.repeat(3000)), FORM, 413, 'body_too_large'],
     ['far too many bytes', formOf('x'.repeat(200_000)), FORM, 413, 'body_too_large'],
   ])('with %s is refused, and leaves nothing', async (_, body, type, ...expected) => {
@@ -82,7 +88,11 @@ describe('lists', () => {
     const ids: unknown[] = [];
     for (let i = 0; i < 5; i++) ids.push((await upload(url, `${i}`)).json()['id']);
     const list = async (query: string) => {
-      const { data, has_more, last_id } = (await ask(`${url}/v1/files?${query}`)).json() as { data: { id: string }[]; has_more: boolean; last_id: string }; // prettier-ignore
+      const { data, has_more, last_id } = (await ask(`${url}/v1/files?${query}`)).json() as {
+        data: { id: string }[];
+        has_more: boolean;
+        last_id: string;
+      };
       return { ids: data.map(({ id }) => ids.indexOf(id)), has_more, last: last_id };
     };
     const first = await list('limit=2&order=asc');

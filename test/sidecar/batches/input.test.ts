@@ -27,15 +27,22 @@ describe('a large input file', () => {
 
   it('has placeholders only within one text, and by their escaped names', async () => {
     const last = line('last', { after: ['a"b'], content: 'of ${a"b} costs ${' });
-    const { warnings } = await planned([line('a"b'), `${last.slice(0, -1)},"if":{"$ref":"a\\"b","contains":"}"}}`].join('\n')); // prettier-ignore
+    const { warnings } = await planned(
+      [line('a"b'), `${last.slice(0, -1)},"if":{"$ref":"a\\"b","contains":"}"}}`].join('\n'),
+    );
     expect(warnings).toEqual([]);
   });
 
   it('is refused for a mention of any line that is not needed, among whatever else is mentioned', async () => {
     const code = Array.from({ length: 300 }, (_, at) => `\${v${at}}`).join('');
-    const faults = planned([line('x', { content: `${code} \${y}` }), line('z', { content: '${y}' }), line('y'), line('y')].join('\n')).catch((error: unknown) => error); // prettier-ignore
+    const faults = planned(
+      [line('x', { content: `${code} \${y}` }), line('z', { content: '${y}' }), line('y'), line('y')].join('\n'),
+    ).catch((error: unknown) => error);
     const message = expect.stringContaining('${y}, here and on 1 more line, names a line') as string;
-    expect(((await faults) as FaultyBatch).problems).toMatchObject([{ code: 'missing_after', line: 1, param: 'after', message }, { code: 'duplicate_custom_id', line: 4 }]); // prettier-ignore
+    expect(((await faults) as FaultyBatch).problems).toMatchObject([
+      { code: 'missing_after', line: 1, param: 'after', message },
+      { code: 'duplicate_custom_id', line: 4 },
+    ]);
   });
 
   it.each([
@@ -44,7 +51,9 @@ describe('a large input file', () => {
     ['{"custom_id": "b', 'column 17'],
   ])('that is no JSON is told with the reason and the place: %s', async (text, place) => {
     const fault = planned(`${line('a')}\n${text}`).catch((error: unknown) => error);
-    expect(((await fault) as FaultyBatch).problems).toMatchObject([{ line: 2, message: expect.stringContaining(place) as string }]); // prettier-ignore
+    expect(((await fault) as FaultyBatch).problems).toMatchObject([
+      { line: 2, message: expect.stringContaining(place) as string },
+    ]);
   });
 
   it.each([

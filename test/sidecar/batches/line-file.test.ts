@@ -65,7 +65,7 @@ describe('ready lines', () => {
         const originals = order.toReversed();
         const lines = Array.from({ length: bound }, () => NO_TOKENS);
         const programs = Int32Array.from(order);
-        const given = { order, needs: none, dependents: none, originals, programs, lines }; // prettier-ignore
+        const given = { order, needs: none, dependents: none, originals, programs, lines };
         // All have an end, so none is ready at first.
         const ready = new Progress(given, () => 'completed');
         const model = new Set<number>();

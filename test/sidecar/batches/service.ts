@@ -74,7 +74,10 @@ export interface ResultLine {
 export async function resultsOf(url: string, file: unknown): Promise<ResultLine[]> {
   const { text } = await ask(`${url}/v1/files/${String(file)}/content`);
   expect(text.endsWith('\n')).toBe(true);
-  return text.trim().split('\n').map((line) => JSON.parse(line) as ResultLine); // prettier-ignore
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ResultLine);
 }
 
 export const inFolder = () => ({ batches: { folder: folderOf({}) } });

@@ -7,8 +7,22 @@ const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
 
 const ANSWERS = [
   // Of chats, of the API of responses, of Anthropic's messages, of embeddings; the last ones tell nothing of use.
-  { usage: { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 60 }, completion_tokens_details: { reasoning_tokens: 5 } } }, // prettier-ignore
-  { usage: { input_tokens: 1000, output_tokens: 200, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 50 } } }, // prettier-ignore
+  {
+    usage: {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      prompt_tokens_details: { cached_tokens: 60 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    },
+  },
+  {
+    usage: {
+      input_tokens: 1000,
+      output_tokens: 200,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 50 },
+    },
+  },
   { usage: { input_tokens: 3, cache_read_input_tokens: 30, cache_creation_input_tokens: 7, output_tokens: 9 } },
   { data: ['x'.repeat(100_000)], usage: { prompt_tokens: 10_000, total_tokens: 10_000 } },
   { usage: { prompt_tokens: 'many', completion_tokens: -1, prompt_tokens_details: null } },
@@ -20,9 +34,20 @@ const ANSWERS = [
 it('sums the tokens of all answers, of whatever API, also after a restart', async () => {
   const folder = folderOf({});
   const open = () =>
-    Results.open('b', ANSWERS.map((_, line) => ({ line })), { output: join(folder, 'out'), errors: join(folder, 'err') }, disk); // prettier-ignore
+    Results.open(
+      'b',
+      ANSWERS.map((_, line) => ({ line })),
+      { output: join(folder, 'out'), errors: join(folder, 'err') },
+      disk,
+    );
   const results = await open();
-  const none = { input_tokens: 0, input_tokens_details: { cached_tokens: 0 }, output_tokens: 0, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 0 }; // prettier-ignore
+  const none = {
+    input_tokens: 0,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 0,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 0,
+  };
   expect(results.usage).toEqual(none);
   for (const [index, body] of ANSWERS.entries()) {
     const response = { status_code: 200, request_id: 'r', body };
@@ -30,7 +55,13 @@ it('sums the tokens of all answers, of whatever API, also after a restart', asyn
     for (let times = 0; times < 2; times += 1)
       await results.keep(wholeLine(index), 'id', { state: 'completed', response, error: null });
   }
-  const sum = { input_tokens: 11_140, input_tokens_details: { cached_tokens: 90 }, output_tokens: 229, output_tokens_details: { reasoning_tokens: 55 }, total_tokens: 11_369 }; // prettier-ignore
+  const sum = {
+    input_tokens: 11_140,
+    input_tokens_details: { cached_tokens: 90 },
+    output_tokens: 229,
+    output_tokens_details: { reasoning_tokens: 55 },
+    total_tokens: 11_369,
+  };
   expect(results.usage).toEqual(sum);
   await results.close();
   const again = await open();

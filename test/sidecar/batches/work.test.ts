@@ -20,7 +20,10 @@ it('tells when a batch will be done once three lines have ended, as if those und
     nowMs += 1_000;
     work.passed(1_000, false);
   }
-  expect([work.restMs, work.view]).toEqual([13 * restMs, expect.objectContaining({ restMs: undefined, stillMs: 11_000 })]); // prettier-ignore
+  expect([work.restMs, work.view]).toEqual([
+    13 * restMs,
+    expect.objectContaining({ restMs: undefined, stillMs: 11_000 }),
+  ]);
   counts.completed += 1;
   work.passed(1_000, false);
   expect(work.view).toMatchObject({ restMs: work.restMs, stillMs: 0 });

@@ -65,7 +65,10 @@ describe('what changes from run to run', () => {
 
   it('leaves agents apart that differ by a name, early or late, or by a tool', () => {
     const names = ['Marketing', 'Monitor', 'Planner', 'Mayor', 'Sunny', 'Augusta', 'Decider', 'am', 'may'];
-    const ids = names.flatMap((name) => [chat(`You are the ${name}. ${SYSTEM}`).id, chat(`${SYSTEM} You are the ${name}.`).id]); // prettier-ignore
+    const ids = names.flatMap((name) => [
+      chat(`You are the ${name}. ${SYSTEM}`).id,
+      chat(`${SYSTEM} You are the ${name}.`).id,
+    ]);
     const tools = [{ type: 'function', function: { name: 'bash', parameters: { type: 'string' } } }];
     expect(new Set([...ids, chat(SYSTEM).id, chat(SYSTEM, tools).id]).size).toBe(2 * names.length + 2);
   });

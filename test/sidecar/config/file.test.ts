@@ -98,7 +98,9 @@ describe('file', () => {
     const told = [`${write('')}.none`, folderOf({}), write(Uint8Array.of(0xff, 0xfe))].map((file) =>
       problemsIn({ file }),
     );
-    expect(told.map(([problem]) => problem?.message)).toEqual([/no such/, /folder/, /UTF-8/].map((text) => expect.stringMatching(text) as string)); // prettier-ignore
+    expect(told.map(([problem]) => problem?.message)).toEqual(
+      [/no such/, /folder/, /UTF-8/].map((text) => expect.stringMatching(text) as string),
+    );
   });
 });
 

@@ -54,14 +54,23 @@ describe('layers', () => {
 
   it('tells of variables that override the file, but not of equal ones, nor of those that a flag overrides', () => {
     const file = write('listen: {host: 0.0.0.0, port: 1}\nadmin:\n  token: of-the-file\nlog: {level: warn}\n');
-    const env = { MAITRED_ADMIN_TOKEN: 'of-the-shell', MAITRED_LISTEN_PORT: '1', MAITRED_LISTEN_HOST: '::', MAITRED_SHADOW_ENABLED: 'false' }; // prettier-ignore
+    const env = {
+      MAITRED_ADMIN_TOKEN: 'of-the-shell',
+      MAITRED_LISTEN_PORT: '1',
+      MAITRED_LISTEN_HOST: '::',
+      MAITRED_SHADOW_ENABLED: 'false',
+    };
     const told: string[] = [];
     const flags = [{ path: 'listen.host', text: '127.0.0.1', origin: '--host' }];
     loadConfig({ file, env, flags, warn: (each) => told.push(problemText(each)) });
     expect(told).toEqual([expect.stringMatching(/^MAITRED_ADMIN_TOKEN: overrides admin\.token of \S+:3:/)]);
     expect(told.join('')).not.toMatch(/of-the/);
     for (const name of ['MAITRED_ADMIN_TOKEN', 'SAME'])
-      loadConfig({ file: write(`admin: {token: env:${name}}`), env: { ...env, SAME: 'of-the-shell' }, warn: ({ path }) => told.push(path) }); // prettier-ignore
+      loadConfig({
+        file: write(`admin: {token: env:${name}}`),
+        env: { ...env, SAME: 'of-the-shell' },
+        warn: ({ path }) => told.push(path),
+      });
     expect(told).toHaveLength(1);
   });
 

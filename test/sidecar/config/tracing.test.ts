@@ -49,7 +49,9 @@ describe('tracing.otlp.url', () => {
   });
 
   it.each(['grpc://c:4317', 'http://user:secret@c', 'c:4318'])('is refused as %s, and says where it stands', (url) => {
-    expect(() => loadConfig({ env: { [BASE]: url } })).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ origin: BASE })] })); // prettier-ignore
+    expect(() => loadConfig({ env: { [BASE]: url } })).toThrow(
+      expect.objectContaining({ problems: [expect.objectContaining({ origin: BASE })] }),
+    );
   });
 
   it('of the file comes first, even if it is null', () => {

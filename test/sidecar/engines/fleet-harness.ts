@@ -103,7 +103,12 @@ export class FleetHarness {
     const engine = this.fleet.get(engineId(id));
     for (const program of programs) {
       if (outcome === 'misanswered') engine?.misanswered(programId(program));
-      else engine?.outdone(programId(program), engine.acquittals - (outcome === 'late' ? 1 : 0), 'The engine answered with status 500: no'); // prettier-ignore
+      else
+        engine?.outdone(
+          programId(program),
+          engine.acquittals - (outcome === 'late' ? 1 : 0),
+          'The engine answered with status 500: no',
+        );
     }
   }
 }

@@ -42,7 +42,10 @@ describe('an engine that has requests, runs none and gives no token', () => {
       while (harness.engine('e').state === 'up') await harness.probe();
       expect(harness.waits).toEqual([BACKOFF]);
       for (let probe = 0; probe < 4; probe += 1) await harness.probe();
-      expect(harness.engine('e')).toMatchObject({ state: 'down', trouble: { reason: expect.stringMatching(/^it is stuck/) as string } }); // prettier-ignore
+      expect(harness.engine('e')).toMatchObject({
+        state: 'down',
+        trouble: { reason: expect.stringMatching(/^it is stuck/) as string },
+      });
       fake.routes.set('/metrics', better);
       await harness.probe();
       expect(harness.engine('e')).toMatchObject({ state: 'probation', trouble: undefined });

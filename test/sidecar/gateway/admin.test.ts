@@ -47,7 +47,10 @@ describe('API keys', () => {
     const { chat, admin, ask } = await lone(undefined, { auth: { keys }, admin: { port: 0 } });
     await chat({}, { ...bearer('a'), 'x-maitred-program': 'p' });
     await chat({}, { ...bearer('b'), 'x-maitred-program': 'p' });
-    const both = [{ id: 'p', tenant: 'a' }, { id: 'p', tenant: 'b' }]; // prettier-ignore
+    const both = [
+      { id: 'p', tenant: 'a' },
+      { id: 'p', tenant: 'b' },
+    ];
     expect((await admin('/programs')).json()).toMatchObject({ total: 2, programs: both });
     expect((await admin('/programs/p')).status).toBe(400);
     expect((await admin('/programs/p?tenant=b')).json()).toMatchObject({ tenant: 'b', calls: 1 });
@@ -155,7 +158,7 @@ describe('admin paths', () => {
     const second = (await ask('/programs?by=agent_type&limit=1&offset=1')).json();
     expect(second).toMatchObject({ total: 2, groups: [{ name: other!.name }] });
     // What was grouped can be selected.
-    const found = async (query: string) => (await read<ProgramPage>(`/programs?${query}`)).programs.map(({ id }) => id); // prettier-ignore
+    const found = async (query: string) => (await read<ProgramPage>(`/programs?${query}`)).programs.map(({ id }) => id);
     expect(await found('agent_type=fix')).toEqual(['p1', 'p2']);
     expect(await found(`agent_type=${other!.name}&model=${MODEL}`)).toEqual(['p3']);
     for (const query of ['model=other', 'identified_by=none']) expect(await found(query)).toEqual([]);
@@ -164,7 +167,9 @@ describe('admin paths', () => {
     open();
     await Promise.all(calls);
     await chat({}, named('p1'));
-    expect(await groups('by=tenant&text=p1')).toMatchObject([{ programs: 1, waiting: 0, running: 0, current_wait_seconds: 0 }]); // prettier-ignore
+    expect(await groups('by=tenant&text=p1')).toMatchObject([
+      { programs: 1, waiting: 0, running: 0, current_wait_seconds: 0 },
+    ]);
   });
 
   it('show a program with its calls, and end it', async () => {
@@ -234,7 +239,9 @@ describe('admin paths', () => {
     }
     // One ingress may serve both.
     const behind = (path: string) => post('/engines', { id: 'behind', url: second.url + path }, { host: second.id });
-    expect([(await behind('/v1')).status, (await behind('/gpu')).status, (await behind('/gpu')).status]).toEqual([409, 201, 409]); // prettier-ignore
+    expect([(await behind('/v1')).status, (await behind('/gpu')).status, (await behind('/gpu')).status]).toEqual([
+      409, 201, 409,
+    ]);
     await ask(`${url}/engines/behind`, { method: 'DELETE' });
     const missing = (await add({})).json()['error'];
     const wrong = (await add({ url: 5 })).json()['error'];

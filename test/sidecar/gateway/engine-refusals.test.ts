@@ -54,7 +54,9 @@ describe('a refusal of an engine before its first byte', () => {
     return bytes === body ? { said } : (JSON.parse(bytes.toString()) as Record<string, unknown>);
   };
   const claude = (type: string, message: string) => ({ type: 'error', error: { type, message }, request_id: 'r1' });
-  const openai = (message: string, code: string, type = 'invalid_request_error') => ({ error: { message, type, code, param: null } }); // prettier-ignore
+  const openai = (message: string, code: string, type = 'invalid_request_error') => ({
+    error: { message, type, code, param: null },
+  });
 
   it.each([
     ['/v1/messages', '{"type":"error","error":{"type":"invalid_request_error","message":"No."}}'],
@@ -106,7 +108,9 @@ describe('a refusal of an engine before its first byte', () => {
     'has the form of its API, and the engine’s words: %i %s',
     (status, said, words, code = 'bad_request', type?: string) => {
       const message = /^[:.]/.test(words) ? `The engine answered with status ${status}${words}` : words;
-      expect(sent('/v1/messages', status, said)).toEqual(claude(status === 413 ? 'request_too_large' : 'invalid_request_error', message)); // prettier-ignore
+      expect(sent('/v1/messages', status, said)).toEqual(
+        claude(status === 413 ? 'request_too_large' : 'invalid_request_error', message),
+      );
       if (type !== 'Bad Request') expect(sent('/v1/completions', status, said)).toEqual(openai(message, code, type));
     },
   );
@@ -143,7 +147,11 @@ describe('an error of an engine in the form of another API', () => {
     const all = await lone(replies(400, { error: { message: 'No.' } }, page));
     const got = await askAs(all, '/v1/messages');
     const id = got.headers['request-id'];
-    expect([got.status, got.headers['content-type'], got.headers['x-theirs']]).toEqual([400, 'application/json; charset=utf-8', 'kept']); // prettier-ignore
+    expect([got.status, got.headers['content-type'], got.headers['x-theirs']]).toEqual([
+      400,
+      'application/json; charset=utf-8',
+      'kept',
+    ]);
     for (const name of ['etag', 'digest', 'content-language']) expect(got.headers[name]).toBeUndefined();
     expect(got.json()).toEqual({
       type: 'error',
@@ -158,7 +166,12 @@ describe('an error of an engine in the form of another API', () => {
   it.each([
     ['/v1/messages', 'message_start', boom, /\nevent: error\ndata: \{"type":"error".*boom.*\n\n$/],
     ['/v1/responses', 'response.created', boom, /\nevent: response.failed\ndata: .*boom.*\n\n$/],
-    ['/v1/completions', undefined, '{"error":"boom","error_type":"generation"}', /\ndata: \{"error":\{"message":.*boom.*\n\n$/], // prettier-ignore
+    [
+      '/v1/completions',
+      undefined,
+      '{"error":"boom","error_type":"generation"}',
+      /\ndata: \{"error":\{"message":.*boom.*\n\n$/,
+    ],
   ] as const)('ends a stream as its API does: %s', async (path, type, error, end) => {
     const first = type === undefined ? TEXT_EVENT : `event: ${type}\ndata: {"type":"${type}"}\n\n`;
     const { calls, ...all } = await lone(stream([first, `data: ${error}\n\n`, DONE_EVENT]));
@@ -174,14 +187,20 @@ it('answers Anthropic’s clients in their form, and with their id, where no eng
 }) => {
   const got = await ask('/v1/messages', { headers: JSON_TYPE, body: '{}' });
   expect(got.json()).toMatchObject({ type: 'error', request_id: got.headers['request-id'] });
-  const head = 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n'; // prettier-ignore
+  const head =
+    'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n';
   expect(await raw(head, '1\r\n{\r\n', 'no length\r\n')).toContain('"type":"error"');
 });
 
 it('lets a stream be that its API’s end completed, whatever comes then', async () => {
   const parts = ['data: {"type":"message_stop"}\n\n', 'data: {"error":"late"}\n\n'];
   const { calls, ask } = await lone(stream(parts));
-  const body = JSON.stringify({ model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], stream: true }); // prettier-ignore
+  const body = JSON.stringify({
+    model: MODEL,
+    max_tokens: 5,
+    messages: [{ role: 'user', content: 'hi' }],
+    stream: true,
+  });
   expect((await ask('/v1/messages', { headers: JSON_TYPE, body })).text).toBe(parts.join(''));
   await expect.poll(() => calls()[0]?.['outcome']).toBe('completed');
 });

@@ -90,7 +90,10 @@ describe('a path that the gateway has no opinion of', () => {
     const got = await post('/v1/messages/count_tokens', chatBody());
     const error = { type: 'invalid_request_error', message: 'The engine answered with status 422: No.' };
     expect([got.status, got.json()]).toEqual([422, { type: 'error', error, request_id: got.headers['request-id'] }]);
-    expect(got.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'content-length': String(got.bytes.length) }); // prettier-ignore
+    expect(got.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(got.bytes.length),
+    });
     expect(engine.last.headers['accept-encoding']).toBe('identity');
   });
 

@@ -126,7 +126,10 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     for (const gateway of gateways) await until(async () => (await page(gateway)).total === 2, PATIENCE_MS);
     expect((await b.ask('/programs/p1/end', { method: 'POST', headers: bearer('u') })).status).toBe(404);
     const { programs: ended } = await get<EndedPrograms>(a, '/ended');
-    expect(ended.map(({ key, cause }) => [key, cause]).sort()).toEqual([['t:p3', 'operator'], ['u:p3', 'ended']]); // prettier-ignore
+    expect(ended.map(({ key, cause }) => [key, cause]).sort()).toEqual([
+      ['t:p3', 'operator'],
+      ['u:p3', 'ended'],
+    ]);
     for (const gateway of gateways)
       expect((await get<ProgramGroups>(gateway, '/programs?by=tenant')).groups).toMatchObject([
         { name: 't', programs: 2, ended: 1, calls: 3 },

@@ -56,7 +56,10 @@ describe('while the engines are asked for the first time', () => {
   });
 
   it('has found a taken port already', async () => {
-    const [engine, other] = [await lateEngine(() => new Promise(() => undefined)), await lateEngine(() => new Promise(() => undefined))]; // prettier-ignore
+    const [engine, other] = [
+      await lateEngine(() => new Promise(() => undefined)),
+      await lateEngine(() => new Promise(() => undefined)),
+    ];
     const port = Number(new URL(other.url).port);
     const starting = startGateway(configOf([engine], { ...PATIENT, listen: { port }, log: { level: 'silent' } }));
     await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE' });

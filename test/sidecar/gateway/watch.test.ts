@@ -94,7 +94,10 @@ describe('the admin API', () => {
     const theirs =
       '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400 (the last by program "p" on e), 1 with invalid_json (the last by program "p").';
     expect(await state()).toMatchObject({ level: 'good', title: '', text: `1 engine up. No call waits. ${theirs}` });
-    const failed = [{ code: 'engine_400', calls: 1, fault: 'client' }, { code: 'invalid_json', calls: 1, fault: 'client', last: 'default:p' }]; // prettier-ignore
+    const failed = [
+      { code: 'engine_400', calls: 1, fault: 'client' },
+      { code: 'invalid_json', calls: 1, fault: 'client', last: 'default:p' },
+    ];
     expect((await ask('/totals')).json()).toMatchObject({ calls: 100, failed });
     engine.answer = (response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
     for (let calls = 0; calls < 2; calls += 1) await chat({}, named('q'));

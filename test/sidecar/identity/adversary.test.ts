@@ -39,14 +39,17 @@ describe('a client that knows another’s conversation', () => {
   it.each(INTRUSIONS)('gains nothing in another tenant by %s', (_how, sent) => {
     const { call, identify, program } = victim();
     for (let i = 0; i < 100; i += 1)
-      expect(call({ ...sent, tenant: 'other' }, answer(null, asking(TASK, 'call_of_the_victim'))).program).not.toBe(program); // prettier-ignore
+      expect(call({ ...sent, tenant: 'other' }, answer(null, asking(TASK, 'call_of_the_victim'))).program).not.toBe(
+        program,
+      );
     expect(identify(chat(said('user', TASK)))).toMatchObject({ program, source: 'history' });
     expect(identify(next).program).toBe(program);
   });
 
   it('can split it by equal answers only where the conversation does not tell either, and never takes it over', () => {
     const { call, identify, program } = victim();
-    for (let i = 0; i < 300; i += 1) call(chat(said('user', `Mine ${i}.`)), answer(null, asking(TASK, 'call_of_the_victim'))); // prettier-ignore
+    for (let i = 0; i < 300; i += 1)
+      call(chat(said('user', `Mine ${i}.`)), answer(null, asking(TASK, 'call_of_the_victim')));
     expect(identify(next).program).toBe(program);
     const moved = chat(said('user', 'Shortened.'), ...turn(TASK, 'call_of_the_victim'));
     expect(identify(moved).source).toBe('none');

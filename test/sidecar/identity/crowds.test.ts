@@ -195,6 +195,11 @@ describe('managers in lockstep, with sub-agents', () => {
 
   it('take no sub-agent of each other if all pass on one task', () => {
     const together = runs(8, () => 'home');
-    expect(scoreOf(together, delegating(() => 'Find a way for the journey home.')).precision).toBe(1); // prettier-ignore
+    expect(
+      scoreOf(
+        together,
+        delegating(() => 'Find a way for the journey home.'),
+      ).precision,
+    ).toBe(1);
   });
 });

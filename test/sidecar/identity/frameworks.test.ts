@@ -101,7 +101,9 @@ describe('a task that a client fills into a template (delegation of CrewAI)', ()
   const CONTEXT = 'The journey matters, and time is short.';
   const delegates = (task: string, context = '') => ({
     content: null,
-    tool_calls: [{ id: `call_${task}`, type: 'function', function: { name: 'ask', arguments: JSON.stringify({ task, context }) } }], // prettier-ignore
+    tool_calls: [
+      { id: `call_${task}`, type: 'function', function: { name: 'ask', arguments: JSON.stringify({ task, context }) } },
+    ],
   });
   const taskOf = (i: number) => `Find the weather of the mountains for the journey number ${i}.`;
   const sub = (i: number) =>

@@ -8,7 +8,21 @@ import { tenantId } from '../../../src/index.js';
 import { lone, named } from '../gateway/world.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}) =>
-  ({ id, tenant, key: namedProgram(tenantId(tenant), id), model: null, agent_type: null, engine: 'gpu-1', ended_at: 9, calls: 2, prompt_tokens: 30, output_tokens: 4, queue_seconds: 0.5, service_seconds: 1, ...more }) as EndedProgram; // prettier-ignore
+  ({
+    id,
+    tenant,
+    key: namedProgram(tenantId(tenant), id),
+    model: null,
+    agent_type: null,
+    engine: 'gpu-1',
+    ended_at: 9,
+    calls: 2,
+    prompt_tokens: 30,
+    output_tokens: 4,
+    queue_seconds: 0.5,
+    service_seconds: 1,
+    ...more,
+  }) as EndedProgram;
 const queryOf = (parameters: Record<string, string>) => readProgramQuery(new URLSearchParams(parameters));
 
 const ENDED = fc
@@ -50,25 +64,76 @@ it('selects those ended programs that match every filter, and none by a state', 
 });
 
 it('reads the tenant of any key', () => {
-  fc.assert(fc.property(fc.string({ minLength: 1 }), (tenant) => tenantOf(namedProgram(tenantId(tenant), 'id')) === tenant)); // prettier-ignore
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), (tenant) => tenantOf(namedProgram(tenantId(tenant), 'id')) === tenant),
+  );
 });
 
 it('adds up present and ended programs by name, the one with the most engine time first', () => {
-  const present = (name: string | null, seconds: number): ProgramGroup =>
-    ({ name, programs: 2, waiting: 1, running: 1, current_wait_seconds: seconds, attained_service_seconds: 0.1, ended: 0, calls: 3, prompt_tokens: 100, output_tokens: 10, queue_seconds: 0.2, service_seconds: 0.1 }); // prettier-ignore
+  const present = (name: string | null, seconds: number): ProgramGroup => ({
+    name,
+    programs: 2,
+    waiting: 1,
+    running: 1,
+    current_wait_seconds: seconds,
+    attained_service_seconds: 0.1,
+    ended: 0,
+    calls: 3,
+    prompt_tokens: 100,
+    output_tokens: 10,
+    queue_seconds: 0.2,
+    service_seconds: 0.1,
+  });
   const gone = [
     row('a', 'x', { model: 'm' }),
     row('a', 'y', { model: 'm' }),
     row('b', 'z', { service_seconds: 0.2, ended_at: 3 }),
   ];
-  const { groups, total, ended_since: since } = joinGroups(queryOf({}), 'model', [[present('m', 4), present('n', -1)], [present('m', 5)]], { programs: gone }); // prettier-ignore
+  const {
+    groups,
+    total,
+    ended_since: since,
+  } = joinGroups(queryOf({}), 'model', [[present('m', 4), present('n', -1)], [present('m', 5)]], { programs: gone });
   expect([total, since]).toEqual([3, 3]);
   expect(groups).toEqual([
-    { name: 'm', programs: 4, waiting: 2, running: 2, current_wait_seconds: 5, attained_service_seconds: 0.2, ended: 2, calls: 10, prompt_tokens: 260, output_tokens: 28, queue_seconds: 1.4, service_seconds: 2.2 }, // prettier-ignore
-    { name: null, programs: 0, waiting: 0, running: 0, current_wait_seconds: 0, attained_service_seconds: 0, ended: 1, calls: 2, prompt_tokens: 30, output_tokens: 4, queue_seconds: 0.5, service_seconds: 0.2 }, // prettier-ignore
+    {
+      name: 'm',
+      programs: 4,
+      waiting: 2,
+      running: 2,
+      current_wait_seconds: 5,
+      attained_service_seconds: 0.2,
+      ended: 2,
+      calls: 10,
+      prompt_tokens: 260,
+      output_tokens: 28,
+      queue_seconds: 1.4,
+      service_seconds: 2.2,
+    },
+    {
+      name: null,
+      programs: 0,
+      waiting: 0,
+      running: 0,
+      current_wait_seconds: 0,
+      attained_service_seconds: 0,
+      ended: 1,
+      calls: 2,
+      prompt_tokens: 30,
+      output_tokens: 4,
+      queue_seconds: 0.5,
+      service_seconds: 0.2,
+    },
     { ...present('n', 0) },
   ]);
-  expect(joinGroups(queryOf({ tenant: 'none', limit: '1' }), 'tenant', [], { programs: gone })).toEqual({ by: 'tenant', ended_since: 3, groups: [], total: 0, limit: 1, offset: 0 }); // prettier-ignore
+  expect(joinGroups(queryOf({ tenant: 'none', limit: '1' }), 'tenant', [], { programs: gone })).toEqual({
+    by: 'tenant',
+    ended_since: 3,
+    groups: [],
+    total: 0,
+    limit: 1,
+    offset: 0,
+  });
   expect(joinGroups(queryOf({}), 'tenant', [], { programs: [] })).toMatchObject({ ended_since: null, total: 0 });
 });
 
@@ -81,7 +146,10 @@ it('tells who used the gateway after their programs have ended', async () => {
   for (const id of ['p', 'q']) expect((await ask(`/programs/${id}/end`, { method: 'POST' })).status).toBe(200);
   const { prompt_tokens, output_tokens } = before[0]!;
   const after = { programs: 0, ended: 2, calls: 3, prompt_tokens, output_tokens };
-  expect(await groups('by=tenant')).toMatchObject({ ended_since: expect.any(Number) as number, groups: [{ name: 'default', ...after }] }); // prettier-ignore
+  expect(await groups('by=tenant')).toMatchObject({
+    ended_since: expect.any(Number) as number,
+    groups: [{ name: 'default', ...after }],
+  });
   expect(prompt_tokens).toBeGreaterThan(0);
   expect((await groups('by=agent_type&agent_type=fix')).groups).toMatchObject([{ name: 'fix', ...after }]);
   expect((await groups('by=tenant&state=idle')).groups).toEqual([]);

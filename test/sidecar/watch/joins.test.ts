@@ -8,7 +8,12 @@ import { joined, Step, type Told } from '../../../sidecar/watch/steps.js';
 
 const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
   ({ key, gateway, state, age_seconds: age, current_wait_seconds: 0 }) as Program;
-const pageOf = (limit: number, ...programs: Program[]): ProgramPage => ({ programs: programs.slice(0, limit), total: programs.length, limit, offset: 0 }); // prettier-ignore
+const pageOf = (limit: number, ...programs: Program[]): ProgramPage => ({
+  programs: programs.slice(0, limit),
+  total: programs.length,
+  limit,
+  offset: 0,
+});
 
 it('shows each row on one page, though times are rounded', () => {
   // By what the gateway knows, b2 is younger than b1.
@@ -33,12 +38,23 @@ it('shows all ends, the last first', () => {
   const ended = (...rows: [key: string, at: number][]) =>
     ({ programs: rows.map(([key, ended_at]) => ({ key, ended_at })) }) as unknown as EndedPrograms;
   const { programs } = joinEnded([ended(['a', 3], ['a', 1], ['b', 2]), ended(['b', 4])]);
-  expect(programs.map((row) => [row.key, row.ended_at])).toEqual([['b', 4], ['a', 3], ['b', 2], ['a', 1]]); // prettier-ignore
+  expect(programs.map((row) => [row.key, row.ended_at])).toEqual([
+    ['b', 4],
+    ['a', 3],
+    ['b', 2],
+    ['a', 1],
+  ]);
 });
 
 it('adds the calls that wait at each gateway, by cause, and has the longest wait of all', () => {
   const queue = (waiting: number, longest: number) =>
-    ({ waiting, background: waiting - 1, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting } }) as unknown as Queue; // prettier-ignore
+    ({
+      waiting,
+      background: waiting - 1,
+      limit: 10,
+      longest_wait_seconds: longest,
+      waiting_for: { kv: waiting },
+    }) as unknown as Queue;
   expect(joinQueues([queue(2, 1), queue(3, 7), queue(1, 4)])).toEqual({
     waiting: 6,
     background: 3,
@@ -50,14 +66,26 @@ it('adds the calls that wait at each gateway, by cause, and has the longest wait
 
 it('puts programs in the background behind all others, by their wait', () => {
   const page = (...rows: [key: string, wait: number, background: boolean][]) =>
-    ({ programs: rows.map(([key, current_wait_seconds, background]) => ({ key, current_wait_seconds, background, state: 'waiting' })), total: rows.length }) as never; // prettier-ignore
+    ({
+      programs: rows.map(([key, current_wait_seconds, background]) => ({
+        key,
+        current_wait_seconds,
+        background,
+        state: 'waiting',
+      })),
+      total: rows.length,
+    }) as never;
   for (const [sort, keys] of [
     ['-', 'cbda'],
     ['', 'dbca'],
   ] as const) {
     const query = readProgramQuery(new URLSearchParams(`sort=${sort}current_wait_seconds`));
     const pages = [page(['a', 9, true], ['b', 1, false]), page(['c', 5, false], ['d', 0, false])];
-    expect(joinPages(query, pages).programs.map(({ key }) => key).join('')).toBe(keys); // prettier-ignore
+    expect(
+      joinPages(query, pages)
+        .programs.map(({ key }) => key)
+        .join(''),
+    ).toBe(keys);
   }
 });
 
@@ -78,7 +106,11 @@ it('goes on behind the thousand rows that another gateway tells at once', async 
   };
   const { programs, total } = await pageAt(1950);
   expect([total, programs.length, programs[0]?.key, programs[99]?.key]).toEqual([2500, 100, 'k1950', 'k2049']);
-  expect(asked.splice(0)).toEqual([[0, 1000], [1000, 1000], [2000, 50]]); // prettier-ignore
+  expect(asked.splice(0)).toEqual([
+    [0, 1000],
+    [1000, 1000],
+    [2000, 50],
+  ]);
   // No page is asked for behind the last.
   expect((await pageAt(9000)).programs).toEqual([]);
   expect(asked).toHaveLength(3);
@@ -100,7 +132,12 @@ it('reads all calls in flight, and use and room of the engines that take calls',
   const byCause = { kv: 5, window: 0, turn: 0, knee: 0 };
   const driver = { views, waits: () => [], queue: () => ({ byCause, waiting: 9, background: 6 }) };
   const config = { admission: { gate: 0.5 } };
-  expect(readState({ config, driver, fleet: { list: () => states } } as never)).toEqual(
-    { in_flight: 9, slots: 4, working_set_tokens: 40, gate_tokens: 50, ...byCause, crowd: 3 }, // prettier-ignore
-  );
+  expect(readState({ config, driver, fleet: { list: () => states } } as never)).toEqual({
+    in_flight: 9,
+    slots: 4,
+    working_set_tokens: 40,
+    gate_tokens: 50,
+    ...byCause,
+    crowd: 3,
+  });
 });

@@ -2,12 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { prefixAware, roundRobin } from '../../../sim/policies/balancers.js';
 import { callId, engineId, programId, type CallId, type Candidate, type Placeable } from '../../../src/index.js';
 
-const engine = (index: number, loadTokens = 0, inFlight = 0): Candidate =>
-  ({ id: engineId(`E${index}`), index, inFlight, loadTokens, capacityTokens: undefined }); // prettier-ignore
+const engine = (index: number, loadTokens = 0, inFlight = 0): Candidate => ({
+  id: engineId(`E${index}`),
+  index,
+  inFlight,
+  loadTokens,
+  capacityTokens: undefined,
+});
 
 /** A call with these hashes of its prompt for a name. */
-const call = (prefix: readonly number[]): Placeable =>
-  ({ id: callId(prefix.join()), program: { id: programId('p') }, promptTokens: 1 }); // prettier-ignore
+const call = (prefix: readonly number[]): Placeable => ({
+  id: callId(prefix.join()),
+  program: { id: programId('p') },
+  promptTokens: 1,
+});
 const prefixOf = (id: CallId): number[] => (id === '' ? [] : id.split(',').map(Number));
 
 describe('round-robin', () => {

@@ -59,7 +59,10 @@ describe('the policies that can be compared', () => {
     ['fcfs-window', 'new'],
   ] as const)('count of a program what is left of it, under %s: first comes "%s"', (policy, first) => {
     // While the second holds the place, the last call of the first comes, a little after a program of one call.
-    const nearlyDone = [{ ...small, outputTokens: 300 }, { ...small, gapMs: 2000 }]; // prettier-ignore
+    const nearlyDone = [
+      { ...small, outputTokens: 300 },
+      { ...small, gapMs: 2000 },
+    ];
     const programs = [
       programOf('nearly done', 0, nearlyDone),
       programOf('holds', 1, [{ ...small, outputTokens: 500 }]),

@@ -204,8 +204,23 @@ describe('engines', () => {
   it('are lost with their caches and what runs on them, and come back on probation', () => {
     const losing = { clients: { streamShare: 0.5 }, engineLoss: { atMs: [4000, 4000, 9000], restartMs: 1000 } };
     const { log } = under(losing);
-    expect(of(log, 'engineLost').map(({ engine, now }) => [engine, now])).toEqual([['e0', 4000], ['e1', 4000], ['e0', 9000]]); // prettier-ignore
-    expect(of(log, 'engineJoined').slice(2).map(({ engine, now, probation }) => [engine, now, probation])).toEqual([['e0', 5000, true], ['e1', 5000, true], ['e0', 7000, undefined], ['e1', 7000, undefined], ['e0', 10_000, true], ['e0', 12_000, undefined]]); // prettier-ignore
+    expect(of(log, 'engineLost').map(({ engine, now }) => [engine, now])).toEqual([
+      ['e0', 4000],
+      ['e1', 4000],
+      ['e0', 9000],
+    ]);
+    expect(
+      of(log, 'engineJoined')
+        .slice(2)
+        .map(({ engine, now, probation }) => [engine, now, probation]),
+    ).toEqual([
+      ['e0', 5000, true],
+      ['e1', 5000, true],
+      ['e0', 7000, undefined],
+      ['e1', 7000, undefined],
+      ['e0', 10_000, true],
+      ['e0', 12_000, undefined],
+    ]);
     const failures = new Set(of(log, 'callFailed').map(({ failure }) => failure));
     expect(failures).toEqual(new Set(['broken', 'lost']));
     expect(of(log, 'engineReported').filter(({ now }) => now > 4000 && now < 5000)).toEqual([]);

@@ -6,9 +6,12 @@ const BLOCK = 16;
 const OWN = { promptTokens: 800, outputTokens: 8 };
 /** Calls far apart in time, on one engine: what each finds in the cache, in order of arrival. */
 function cached(...programs: readonly (readonly CallFacts[])[]): number[] {
-  const all = programs.map(
-    (calls, index) =>
-    programOf(`p${index}`, index * 100_000, calls.map((call) => ({ gapMs: 10, ...call }))), // prettier-ignore
+  const all = programs.map((calls, index) =>
+    programOf(
+      `p${index}`,
+      index * 100_000,
+      calls.map((call) => ({ gapMs: 10, ...call })),
+    ),
   );
   return play(all, { engines: 1, policy: 'pass-through' }).callRecords.map((record) => record.cachedTokens);
 }
@@ -33,8 +36,9 @@ describe('what prompts consist of', () => {
   });
 
   it('is shared by all programs where it is blocks of the same ids', () => {
-    const of = (promptTokens: number, ...blocks: number[]): CallFacts[] =>
-      [{ ...OWN, promptTokens, prefix: { blocks, blockTokens: 512 } }]; // prettier-ignore
+    const of = (promptTokens: number, ...blocks: number[]): CallFacts[] => [
+      { ...OWN, promptTokens, prefix: { blocks, blockTokens: 512 } },
+    ];
     expect(cached(of(1200, 7, 8, 9), of(1536, 7, 8, 10), of(1536, 7, 8, 9), of(500, 11))).toEqual([0, 1024, 1200, 0]);
   });
 

@@ -41,7 +41,13 @@ describe('declared work', () => {
 
   it('is that of the program before where a graph is wrong, and its last call’s for as long as the program goes on', () => {
     const declarations = new Declarations(new Draws(1), { spread: 1, mistakenShare: 1 });
-    const short = jobs(0, inChain([{ gapMs: 0, promptTokens: 9, outputTokens: 7 }, { gapMs: 30, promptTokens: 5, outputTokens: 3 }])); // prettier-ignore
+    const short = jobs(
+      0,
+      inChain([
+        { gapMs: 0, promptTokens: 9, outputTokens: 7 },
+        { gapMs: 30, promptTokens: 5, outputTokens: 3 },
+      ]),
+    );
     const outputs = (calls: readonly Job[]) => calls.map((job) => declarations.remaining(job).outputTokens);
     expect(outputs(short)).toEqual([10, 3]); // Nothing came before it.
     expect(outputs(jobs(1))).toEqual([10, 3, 3]);

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { CONDITIONS } from '../../../sim/index.js';
 import type { Event } from '../../../src/index.js';
-import { agentProgram, play, programOf, recorded, stepsOf, type PlayOptions, type Step } from '../../support/sim-play.js'; // prettier-ignore
+import {
+  agentProgram,
+  play,
+  programOf,
+  recorded,
+  stepsOf,
+  type PlayOptions,
+  type Step,
+} from '../../support/sim-play.js';
 
 type Told<T extends Event['type']> = Extract<Event, { type: T }>;
 

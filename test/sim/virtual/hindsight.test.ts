@@ -31,7 +31,7 @@ function programs(fork: number | undefined): AgentProgram[] {
 const before = (log: readonly Step[], atMs: number) => log.filter(({ now }) => now < atMs);
 
 const namesOf = (log: readonly Step[]) =>
-  log.flatMap(({ event }) => (event.type === 'callArrived' ? [event.call] : [])); // prettier-ignore
+  log.flatMap(({ event }) => (event.type === 'callArrived' ? [event.call] : []));
 /** From each hash of a prompt to the next, and from one prompt to the other: block numbers would lie close together. */
 function gaps(prefixes: readonly (readonly number[])[]): number[] {
   const hashes = prefixes.flat();

@@ -38,9 +38,11 @@ describe('what cannot be served', () => {
       { id: 'no-calls', arrivalMs: 5, calls: [] },
       programOf('well', 10, [small]),
     ]);
-    expect(played.programRecords.map(({ program, outcome, calls }) => `${program} ${outcome} ${calls}`)).toEqual(
-      ['no-prompt empty_prompt 1', 'no-calls empty 0', 'well completed 1'], // prettier-ignore
-    );
+    expect(played.programRecords.map(({ program, outcome, calls }) => `${program} ${outcome} ${calls}`)).toEqual([
+      'no-prompt empty_prompt 1',
+      'no-calls empty 0',
+      'well completed 1',
+    ]);
   });
 
   it('lets an engine say one token at least, and as many as its context holds at most', () => {

@@ -80,7 +80,7 @@ describe('two targets at once', () => {
     show(
       titleOf(setting),
       agreementTable(rows),
-      `plas / pass-through in the mean: simulated ${(after / before).toFixed(3)}, live ${ratio?.toFixed(3)} (95 % interval ${low?.toFixed(3)} to ${high?.toFixed(3)}, ${pairs} pairs)`, // prettier-ignore
+      `plas / pass-through in the mean: simulated ${(after / before).toFixed(3)}, live ${ratio?.toFixed(3)} (95 % interval ${low?.toFixed(3)} to ${high?.toFixed(3)}, ${pairs} pairs)`,
     );
     expect(after / before).toBeGreaterThan(low ?? NaN);
     expect(after / before).toBeLessThan(high ?? NaN);

@@ -58,5 +58,5 @@ export function agreementTable(rows: readonly Row[]): string {
 
 export function titleOf({ name, programs, ratePerSecond, engines, preset, kvTokens, speed }: Setting): string {
   const calls = programs.reduce((sum, program) => sum + program.calls.length, 0);
-  return `${name}: ${programs.length} programs with ${calls} calls, ${ratePerSecond} a second, on ${engines} x ${preset} with ${kvTokens} KV tokens each, ${speed} times as fast as real`; // prettier-ignore
+  return `${name}: ${programs.length} programs with ${calls} calls, ${ratePerSecond} a second, on ${engines} x ${preset} with ${kvTokens} KV tokens each, ${speed} times as fast as real`;
 }

@@ -50,7 +50,10 @@ async function runCodex(codex: string, url: string) {
   const args = [codex, 'exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', '--json', 'Do the task.'];
   const env = { CODEX_HOME: home };
   const stdout = await runClient({ command: process.execPath, args, env, cwd: work });
-  const events = stdout.trim().split('\n').map((line) => JSON.parse(line) as CodexEvent); // prettier-ignore
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as CodexEvent);
   return {
     session: events.find(({ type }) => type === 'thread.started')?.thread_id,
     answer: events.findLast(({ item }) => item?.type === 'agent_message')?.item?.text,

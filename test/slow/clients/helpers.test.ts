@@ -28,7 +28,9 @@ function aiSdk(args: readonly string[], skip: Skip): Run {
   copyFileSync(join(RUNS, 'ai-sdk-run.mts'), join(folder, 'ai-sdk-run.mts'));
   const types = ['--lib', 'es2023', '--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
   const flags = ['--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023', ...types];
-  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...flags, 'ai-sdk-run.mts'], { cwd: folder }); // prettier-ignore
+  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...flags, 'ai-sdk-run.mts'], {
+    cwd: folder,
+  });
   return { command: process.execPath, args: [join(folder, 'ai-sdk-run.mjs'), ...args] };
 }
 

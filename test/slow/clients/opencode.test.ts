@@ -15,8 +15,10 @@ import {
 } from './stage.js';
 
 /** In progress long enough for the admin API to show it. */
-const write = (line: string) =>
-  ({ ...use('bash', { command: `echo ${line} >> log.txt`, description: 'Adds a line' }), output_tokens: 1000 }); // prettier-ignore
+const write = (line: string) => ({
+  ...use('bash', { command: `echo ${line} >> log.txt`, description: 'Adds a line' }),
+  output_tokens: 1000,
+});
 
 /** The root writes, delegates a task to a child session, and writes again; the child writes twice. */
 const handOver: Script = (messages, tools) => {

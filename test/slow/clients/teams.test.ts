@@ -35,7 +35,10 @@ const words = (messages: Messages): string =>
 
 /** Arguments that pass a text on to an agent, by the names that frameworks give them. */
 function passing({ parameters }: Tool, text: string): string {
-  const { properties = {}, required = [] } = parameters as { properties?: Record<string, { type?: string; enum?: string[] }>; required?: string[] }; // prettier-ignore
+  const { properties = {}, required = [] } = parameters as {
+    properties?: Record<string, { type?: string; enum?: string[] }>;
+    required?: string[];
+  };
   const given = Object.entries(properties)
     .filter(([name]) => required.includes(name) || name === 'input')
     .map(([name, { enum: choices }]): [string, string] => {
@@ -57,15 +60,22 @@ const work: Script = (messages, tools) => {
   const [tool] = others.filter(({ name }) => name === 'get_weather').concat(others);
   if (tool && results < ROUNDS) {
     const place = `the valley ${results} of the journey number ${runOf(messages)}`;
-    const given = tool.name === 'get_weather' ? JSON.stringify({ city: place }) : passing(tool, `Find out how the weather is in ${place}.`); // prettier-ignore
+    const given =
+      tool.name === 'get_weather'
+        ? JSON.stringify({ city: place })
+        : passing(tool, `Find out how the weather is in ${place}.`);
     return { tool_calls: [{ name: tool.name, arguments: given }] };
   }
-  return final ? { tool_calls: [{ name: final.name, arguments: passing(final, words(messages)) }] } : { content: words(messages) }; // prettier-ignore
+  return final
+    ? { tool_calls: [{ name: final.name, arguments: passing(final, words(messages)) }] }
+    : { content: words(messages) };
 };
 
 const react: Script = (messages) =>
   resultsOfTurn(messages) < ROUNDS
-    ? { content: `Thought: I need to use a tool to help me answer the question.\nAction: get_weather\nAction Input: {"city": "valley ${resultsOfTurn(messages)} of ${runOf(messages)}"}` } // prettier-ignore
+    ? {
+        content: `Thought: I need to use a tool to help me answer the question.\nAction: get_weather\nAction Input: {"city": "valley ${resultsOfTurn(messages)} of ${runOf(messages)}"}`,
+      }
     : { content: `Thought: I can answer without using any more tools.\nAnswer: ${words(messages)}` };
 
 const json: Script = (messages, [tool]) => {
@@ -86,7 +96,9 @@ function python(set: SetName, file: string, kind: string, url: string, skip: (re
 /** How the gateway's programs agree with the runs, by the key that each request had. */
 async function expectRuns(stage: Stage): Promise<void> {
   const answers = stage.answers();
-  const pairs = stage.requests().map(({ headers }, i) => `${headers['authorization']} ${answers[i]?.headers['x-maitred-program']}`); // prettier-ignore
+  const pairs = stage
+    .requests()
+    .map(({ headers }, i) => `${headers['authorization']} ${answers[i]?.headers['x-maitred-program']}`);
   const calls = pairs.length / RUNS;
   expect(new Set(pairs).size).toBe(RUNS);
   expect(await stage.programs()).toMatchObject(Array.from({ length: RUNS }, () => ({ calls, active_calls: 0 })));

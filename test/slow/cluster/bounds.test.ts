@@ -127,7 +127,10 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
     // A busy machine may be late at first.
     expect(await stateOf({ ...user, caFile }, ({ standing }) => standing === 'shared')).toMatchObject({ live: 1 });
     expect(await stateOf(user)).toMatchObject({ standing: 'alone', last_failure: 'self-signed certificate' });
-    expect(await stateOf({ ...user, caFile, password: 'wrong' })).toMatchObject({ standing: 'alone', last_failure: expect.stringContaining('WRONGPASS') as string }); // prettier-ignore
+    expect(await stateOf({ ...user, caFile, password: 'wrong' })).toMatchObject({
+      standing: 'alone',
+      last_failure: expect.stringContaining('WRONGPASS') as string,
+    });
     expect(await stateOf({ ...user, url: `redis://127.0.0.1:${port}` })).toMatchObject({ standing: 'alone' });
     // Of the wrong password alone.
     expect(((await admin.acl('LOG')) as unknown[][]).map((entry) => entry[3])).toEqual(['auth']);
@@ -139,7 +142,20 @@ function makeCertificate(): [string, string] {
   const folder = folderOf({});
   const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
   const subject = ['-subj', '/CN=store', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', key, '-out', certificate]); // prettier-ignore
+  const made = spawnSync('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    ...subject,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ]);
   if (made.status !== 0) throw new Error(`openssl: ${made.stderr.toString()}`);
   return [certificate, key];
 }

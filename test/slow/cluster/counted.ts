@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { ask, chat, completionBody, fakeEngine, gate, MODEL, until, type FakeEngine } from '../../sidecar/gateway/world.js'; // prettier-ignore
+import {
+  ask,
+  chat,
+  completionBody,
+  fakeEngine,
+  gate,
+  MODEL,
+  until,
+  type FakeEngine,
+} from '../../sidecar/gateway/world.js';
 
 /** Calls that an engine takes at once, by the gateways' settings. */
 export const WINDOW = 6;

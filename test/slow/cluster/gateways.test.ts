@@ -59,7 +59,9 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     expect(engine).toBe([...homes][0]);
     // A busy gateway may tell of a call only after the next one has come elsewhere, which then does not count it.
     expect(calls).toBeGreaterThan(8);
-    expect([...(await metrics(last.adminUrl)).keys()].filter((name) => name.startsWith('maitred_cluster_'))).toHaveLength(7); // prettier-ignore
+    expect(
+      [...(await metrics(last.adminUrl)).keys()].filter((name) => name.startsWith('maitred_cluster_')),
+    ).toHaveLength(7);
   });
 
   it('continue each other’s responses, of one tenant alone', async () => {

@@ -23,7 +23,9 @@ it(
     const env = { MAITRED_BATCHES_FOLDER: folderOf({}), MAITRED_BATCHES_IN_FLIGHT_MAX: `${IN_FLIGHT}` };
     const start = () => new Maitred(['serve', '--port', '0', '--engine', engine.url], env);
     let gateway = start();
-    const lines = Array.from({ length: LINES }, (_, index) => lineOf(`l${index}`, `l${index}`, index % 3 === 0 ? {} : { after: [`l${index - 1}`] })); // prettier-ignore
+    const lines = Array.from({ length: LINES }, (_, index) =>
+      lineOf(`l${index}`, `l${index}`, index % 3 === 0 ? {} : { after: [`l${index - 1}`] }),
+    );
     const id = await batchOf(await gateway.url(), lines);
     for (let kill = 0; kill < KILLS; kill++) {
       const url = await gateway.url();

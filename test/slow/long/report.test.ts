@@ -26,8 +26,23 @@ describe('npm run bench:report -- --smoke', () => {
 
   it('writes the same bytes however many threads make the runs', async () => {
     const [one, two] = [folderOf({}), folderOf({})];
-    for (const [out, jobs] of [[one, '1'], [two, '2']] as const) // prettier-ignore
-      await report('--smoke', '--only', 'declarations', '--seed', '3,4', '--jobs', jobs, '--out', out, '--traces', 'docs'); // prettier-ignore
+    for (const [out, jobs] of [
+      [one, '1'],
+      [two, '2'],
+    ] as const)
+      await report(
+        '--smoke',
+        '--only',
+        'declarations',
+        '--seed',
+        '3,4',
+        '--jobs',
+        jobs,
+        '--out',
+        out,
+        '--traces',
+        'docs',
+      );
     const files = filesOf(one);
     expect(Object.keys(files)).toEqual(['report.md']);
     expect(files['report.md']).toContain('seeds 3, 4');

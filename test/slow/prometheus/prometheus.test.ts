@@ -50,7 +50,8 @@ describe.skipIf(!hasPrometheus)('with a Prometheus (Debian: prometheus) that scr
 
   it('an alert is on its way when no engine is left', async () => {
     await stage.stopEngines();
-    const isPending = async () => (await stage.rules()).some(({ name, state }) => name === 'MaitredNoEngine' && state !== 'inactive'); // prettier-ignore
+    const isPending = async () =>
+      (await stage.rules()).some(({ name, state }) => name === 'MaitredNoEngine' && state !== 'inactive');
     expect(await comesTrue(isPending, 60_000)).toBe(true);
   });
 });

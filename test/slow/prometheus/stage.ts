@@ -103,7 +103,13 @@ export class Stage {
     const headers = (more: object = {}) => ({ 'x-maitred-program': id, ...more });
     const messages: object[] = [{ role: 'user', content: `${id} `.repeat(200) }];
     const chat = (body: object, more?: object, signal?: AbortSignal) =>
-      this.#call('/v1/chat/completions', tenant, { model: this.#model, messages, max_tokens: 60, ...body }, headers(more), signal); // prettier-ignore
+      this.#call(
+        '/v1/chat/completions',
+        tenant,
+        { model: this.#model, messages, max_tokens: 60, ...body },
+        headers(more),
+        signal,
+      );
     await chat({ stream: true });
     messages.push({ role: 'assistant', content: 'x' }, { role: 'user', content: 'go on' });
     const asked = await chat({ tools: TOOLS, max_tokens: 200 });
@@ -142,7 +148,10 @@ export class Stage {
       'storage.tsdb.path': join(this.#folder, 'data'),
       'web.listen-address': `127.0.0.1:${port}`,
     };
-    this.#prometheus = start('prometheus', Object.entries(flags).map(([name, value]) => `--${name}=${value}`)); // prettier-ignore
+    this.#prometheus = start(
+      'prometheus',
+      Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
+    );
     this.#prometheus.stdout.resume();
     await untilReady(() => get(`${this.#prometheusUrl}/-/ready`).then(() => undefined, String));
   }

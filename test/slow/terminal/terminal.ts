@@ -23,7 +23,19 @@ export class Terminal {
     this.#socket = `${folderOf({})}/tmux`;
     const shell = 'PS1="ready> " exec bash --norc --noprofile -i';
     const settings = Object.entries({ LANG: 'C.UTF-8', ...env }).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-    this.#tmux('-f', '/dev/null', '-u', 'new-session', '-d', '-x', String(columns), '-y', String(rows), ...settings, shell); // prettier-ignore
+    this.#tmux(
+      '-f',
+      '/dev/null',
+      '-u',
+      'new-session',
+      '-d',
+      '-x',
+      String(columns),
+      '-y',
+      String(rows),
+      ...settings,
+      shell,
+    );
     onTestFinished(() => void spawnSync('tmux', ['-S', this.#socket, 'kill-server']));
   }
 
@@ -47,7 +59,9 @@ export class Terminal {
 
   /** The lines on the screen, without trailing spaces; with colours as escapes if asked. */
   screen(...flags: readonly '-e'[]): string[] {
-    return this.#tmux('capture-pane', '-p', ...flags).split('\n').slice(0, -1); // prettier-ignore
+    return this.#tmux('capture-pane', '-p', ...flags)
+      .split('\n')
+      .slice(0, -1);
   }
 
   /** Whether a full-screen program has the alternate screen, and whether the cursor shows. */

@@ -11,7 +11,12 @@ const call = (url: string, program: string, maxTokens = 20) =>
   fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-maitred-program': program },
-    body: JSON.stringify({ model: 'llama-3.1-8b', max_tokens: maxTokens, ignore_eos: true, messages: [{ role: 'user', content: program }] }), // prettier-ignore
+    body: JSON.stringify({
+      model: 'llama-3.1-8b',
+      max_tokens: maxTokens,
+      ignore_eos: true,
+      messages: [{ role: 'user', content: program }],
+    }),
   }).then(async (answer) => {
     expect(answer.status, await answer.text()).toBe(200);
   });

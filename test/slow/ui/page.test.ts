@@ -1,6 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { startGateway } from '../../../sidecar/index.js';
-import { DONE_EVENT, STOP_EVENT, TEXT_EVENT, USAGE_EVENT, ask, chat, cleanUp, configOf, fakeEngine, gate, named, stream, until, world } from '../../sidecar/gateway/world.js'; // prettier-ignore
+import {
+  DONE_EVENT,
+  STOP_EVENT,
+  TEXT_EVENT,
+  USAGE_EVENT,
+  ask,
+  chat,
+  cleanUp,
+  configOf,
+  fakeEngine,
+  gate,
+  named,
+  stream,
+  until,
+  world,
+} from '../../sidecar/gateway/world.js';
 import { SHADOW, slower } from '../../support/shadow.js';
 import { BUSY_MS, CHROMIUM, HIDDEN_WIDTH, axe, canRun, openPage } from './browser.js';
 
@@ -79,7 +94,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   });
 
   it('shows failures apart from those by the client’s fault, and why there is no estimate', async () => {
-    const engine = await fakeEngine((response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{}')); // prettier-ignore
+    const engine = await fakeEngine(
+      (response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{}'),
+    );
     const none = { ...SHADOW, latest: () => ({ made_at: 0, window_seconds: 20, took_seconds: 0, pools: [] }) };
     const { url, adminUrl } = await world([engine], {}, { shadow: none });
     for (const model of [undefined, 'other', 'other']) await chat(url, model === undefined ? {} : { model });
@@ -179,7 +196,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see('2 engines up.');
     await away.close();
     await see(/^gpu-1 has been down for .* \(.*\)/);
-    expect(await page.locator('.status .bad').allTextContents()).toEqual([expect.stringMatching(/^gpu-1 has been down for .*\.$/)]); // prettier-ignore
+    expect(await page.locator('.status .bad').allTextContents()).toEqual([
+      expect.stringMatching(/^gpu-1 has been down for .*\.$/),
+    ]);
     await expect.poll(() => page.title()).toBe('gpu-1 down – maitred');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('alarm');
     expect(await axe(page)).toEqual([]);
@@ -208,7 +227,15 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page, see, complaints } = await openPage(`${adminUrl}/ui`);
     await page.getByRole('button', { name: 'By model' }).click();
     await see(/^1 group of present programs\.?$/);
-    expect(await page.locator('.programs tbody td').allTextContents()).toEqual(['4', '4', '1', '1', expect.stringMatching(/s$/), '6', ...Array<unknown>(4).fill(expect.stringMatching(/\d/))]); // prettier-ignore
+    expect(await page.locator('.programs tbody td').allTextContents()).toEqual([
+      '4',
+      '4',
+      '1',
+      '1',
+      expect.stringMatching(/s$/),
+      '6',
+      ...Array<unknown>(4).fill(expect.stringMatching(/\d/)),
+    ]);
     expect(await axe(page)).toEqual([]);
     await page.setViewportSize({ width: 400, height: 900 });
     await expect.poll(() => page.evaluate<number>(HIDDEN_WIDTH)).toBe(0);

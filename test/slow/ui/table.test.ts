@@ -34,7 +34,11 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
   });
 
   it('cuts no name in the table, headings or cards: names may differ anywhere', async () => {
-    const [id, model, name] = [`gpu-17.${'zone.'.repeat(12)}local:8000`, `org/${'model-'.repeat(12)}8B`, `swe-bench/${'task-'.repeat(20)}a1b2c3d4`]; // prettier-ignore
+    const [id, model, name] = [
+      `gpu-17.${'zone.'.repeat(12)}local:8000`,
+      `org/${'model-'.repeat(12)}8B`,
+      `swe-bench/${'task-'.repeat(20)}a1b2c3d4`,
+    ];
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine], {
       balancer: { name: 'sticky' },
@@ -48,7 +52,11 @@ describe.skipIf(!canRun)(`the table of programs (${CHROMIUM})`, () => {
     expect(await row.locator('a, .engine, .model').allTextContents()).toEqual([name, id, model.slice(4)]);
     expect(await row.locator('td.model').getAttribute('title')).toBe(model);
     await page.setViewportSize({ width: 400, height: 900 });
-    expect(await page.evaluate<number>(`[...document.querySelectorAll('tbody :is(th, td)')].reduce((sum, { scrollWidth, clientWidth }) => sum + scrollWidth - clientWidth, 0)`)).toBe(0); // prettier-ignore
+    expect(
+      await page.evaluate<number>(
+        `[...document.querySelectorAll('tbody :is(th, td)')].reduce((sum, { scrollWidth, clientWidth }) => sum + scrollWidth - clientWidth, 0)`,
+      ),
+    ).toBe(0);
     expect(await page.locator('.card h3 button').textContent()).toBe(id);
     await row.getByRole('link').click();
     await page.locator('dd').getByText(model).waitFor();

@@ -1,6 +1,20 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { JSON_TYPE, ask, metrics, until } from '../../sidecar/gateway/world.js';
-import { NEEDS, PATHS, VLLM, bodyOf, engineRow, gateway, gauge, idle, labels, post, programRow, running, waitingInEngine } from './vllm.js'; // prettier-ignore
+import {
+  NEEDS,
+  PATHS,
+  VLLM,
+  bodyOf,
+  engineRow,
+  gateway,
+  gauge,
+  idle,
+  labels,
+  post,
+  programRow,
+  running,
+  waitingInEngine,
+} from './vllm.js';
 
 /** Values that the gateway reads from the engine, sends to it, and charges for. */
 

@@ -9,7 +9,10 @@ import { samplesOf } from '../../../sidecar/engines/prometheus.js';
 const HERE = new URL('.', import.meta.url).pathname;
 const { VLLM_VENV = '', VLLM_MODEL = '' } = process.env;
 /** Suffix for names of skipped tests, with the reason. */
-export const NEEDS_VENV = VLLM_VENV === '' || VLLM_MODEL === '' ? ' (skipped: VLLM_VENV and VLLM_MODEL name no installed vLLM, see the README)' : ''; // prettier-ignore
+export const NEEDS_VENV =
+  VLLM_VENV === '' || VLLM_MODEL === ''
+    ? ' (skipped: VLLM_VENV and VLLM_MODEL name no installed vLLM, see the README)'
+    : '';
 
 const START_MS = 240_000;
 

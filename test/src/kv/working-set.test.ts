@@ -19,7 +19,6 @@ it('an idle context is counted from when its call ended, however long that ran',
     [short, 200],
     [long, 100_000],
   ] as const)
-    // prettier-ignore
     for (const call of ['p1', 'p2', 'p3'])
       desk.serve(call, { program: 'p', prompt: 10_000 }, { afterMs, prompt: 10_000, output: 0 });
   expect(long.engine('A').workingSetTokens).toBeGreaterThan(1_000);

@@ -114,7 +114,11 @@ function joins(
   Object.assign(call, { restMs, waitedMs, turn: accounts.turnOf(call) });
   const batch = { loadTokens: batchTokens, weight: batchWeight };
   const engine = { inFlightAnywhere: 1, batch, stepTime: { emptyMs, msPerToken }, takenShare: () => takenShare };
-  const rules = { config: coreConfig({ admission: { batching }, policy: { firstQuantumMs: 125 } }), balancer: balancerNamed('sticky'), policy: { admits: true, weighs: true } }; // prettier-ignore
+  const rules = {
+    config: coreConfig({ admission: { batching }, policy: { firstQuantumMs: 125 } }),
+    balancer: balancerNamed('sticky'),
+    policy: { admits: true, weighs: true },
+  };
   return pays(call, engine as unknown as Engine, { rules, completionIndex: { isLearnt }, accounts }, 0);
 }
 
@@ -198,6 +202,9 @@ describe('the engine’s knee', () => {
     const waitedMs = 4_000;
     const runs = (serviceMs: number) => joins({ ...long, serviceMs, waitedMs, restMs: 165_000 });
     expect([0, 1_999, 2_000, 2_100].map(runs)).toEqual([true, true, true, false]);
-    expect([0, 1_999].map((serviceMs) => joins({ ...long, serviceMs, waitedMs: 3_800, restMs: 165_000 }))).toEqual([false, false]); // prettier-ignore
+    expect([0, 1_999].map((serviceMs) => joins({ ...long, serviceMs, waitedMs: 3_800, restMs: 165_000 }))).toEqual([
+      false,
+      false,
+    ]);
   });
 });

@@ -102,7 +102,13 @@ describe('why a call waits', () => {
         onMoment(moment) {
           const { scheduler, book } = moment;
           const waits = new Map(scheduler.views.waits());
-          assert.deepEqual([...waits.keys()].sort(), book.waiting().map(({ id }) => id).sort()); // prettier-ignore
+          assert.deepEqual(
+            [...waits.keys()].sort(),
+            book
+              .waiting()
+              .map(({ id }) => id)
+              .sort(),
+          );
           for (const [id, wait] of waits) {
             assert.ok(isTrue(wait, id, moment), `sequence ${seed}, ${id}: ${JSON.stringify(wait)}`);
             seen.set(wait.cause, (seen.get(wait.cause) ?? 0) + 1);

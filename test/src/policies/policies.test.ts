@@ -55,7 +55,6 @@ describe('plas with the learnt order', () => {
       ['large', 9_000],
       ['small', 100],
     ] as const)
-      // prettier-ignore
       desk.arrive(call, { prompt, family: LONG });
     expect(orderFrom(desk, 'run')).toEqual(expected);
   });

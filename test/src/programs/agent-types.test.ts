@@ -39,7 +39,9 @@ describe('agent types', () => {
 
   it('that are new rank as their harness, where each prompt has a text of its own', () => {
     const types = learnt();
-    const [short, long, unknown] = [1, 2, undefined].map((harness) => types.of(family(9_999 + (harness ?? 0), harness), TENANT)); // prettier-ignore
+    const [short, long, unknown] = [1, 2, undefined].map((harness) =>
+      types.of(family(9_999 + (harness ?? 0), harness), TENANT),
+    );
     expect(long!.index.msToEnd(100) / short!.index.msToEnd(100)).toBeGreaterThan(100);
     expect(unknown!.index.msToEnd(100)).toBe(types.all.index.msToEnd(100));
   });

@@ -22,7 +22,12 @@ function play(desk: Desk, { programs = 60, calls = 5, toolMs = 0, announce = fal
   const todo = Array.from({ length: programs }, (_, program) => {
     const serviceMs = 100 * 2 ** (program % 4);
     const stepMs = serviceMs + toolMs;
-    return Array.from({ length: calls }, (__, call) => ({ program, call, serviceMs, atMs: program * 5_000 + call * stepMs })); // prettier-ignore
+    return Array.from({ length: calls }, (__, call) => ({
+      program,
+      call,
+      serviceMs,
+      atMs: program * 5_000 + call * stepMs,
+    }));
   });
   for (const { program, call, serviceMs, atMs } of todo.flat().sort((a, b) => a.atMs - b.atMs)) {
     desk.passTo(Math.max(desk.nowMs, atMs));

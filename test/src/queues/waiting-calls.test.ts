@@ -134,7 +134,15 @@ it('a queue of several tenants gives the first call that fits, as a search throu
         const program = { tenant: tenantId(`t${dice.int(0, 4)}`) };
         const admissionClass = dice.pick(['resident', 'aged', 'new'] as const);
         const turn = accounts.turnOf({ program, model: modelId('m') });
-        const call = { seq, turn, admissionClass, level: dice.int(0, 2), rank: 0, extraTokens: dice.int(0, 30), isAged: dice.chance(0.1) }; // prettier-ignore
+        const call = {
+          seq,
+          turn,
+          admissionClass,
+          level: dice.int(0, 2),
+          rank: 0,
+          extraTokens: dice.int(0, 30),
+          isAged: dice.chance(0.1),
+        };
         queue.insert(call);
         model.push(call);
       } else if (model.length > 0) {
@@ -148,7 +156,8 @@ it('a queue of several tenants gives the first call that fits, as a search throu
         queue.refresh();
       }
       const room = { resident: dice.int(-1, 30), aged: dice.int(-1, 30), new: dice.int(-1, 10) };
-      const firstOf = (calls: Waiting[]) => calls.reduce<Waiting | undefined>((a, b) => accounts.firstOf(a, b), undefined); // prettier-ignore
+      const firstOf = (calls: Waiting[]) =>
+        calls.reduce<Waiting | undefined>((a, b) => accounts.firstOf(a, b), undefined);
       const fitting = model.filter((call) => call.extraTokens <= room[call.admissionClass]);
       assert.equal(
         queue.firstFit(room, accounts, () => true),
@@ -161,10 +170,15 @@ it('a queue of several tenants gives the first call that fits, as a search throu
       const atLevel = (level: number) => model.filter((call) => call.level === level).length;
       const counts: number[] = [];
       queue.countLevels(counts);
-      assert.deepEqual([0, 1, 2].map((level) => counts[level] ?? 0), [0, 1, 2].map(atLevel)); // prettier-ignore
+      assert.deepEqual(
+        [0, 1, 2].map((level) => counts[level] ?? 0),
+        [0, 1, 2].map(atLevel),
+      );
       const last = model.at(-1);
       if (last === undefined) continue;
-      const others = model.filter(({ turn, admissionClass, level }) => turn === last.turn && admissionClass === last.admissionClass && level <= 1); // prettier-ignore
+      const others = model.filter(
+        ({ turn, admissionClass, level }) => turn === last.turn && admissionClass === last.admissionClass && level <= 1,
+      );
       const calls = others.filter((call) => call !== last);
       const larger = calls.reduce((sum, call) => sum + call.extraTokens, 0) > calls.length * last.extraTokens;
       assert.equal(queue.ahead(last, 1), larger ? 0 : calls.length);

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { Dice } from '../../../workloads/dice.js';
-import { distribution, draw, drawWhole, largest, type DistributionInput } from '../../../workloads/synthetic/distribution.js'; // prettier-ignore
+import {
+  distribution,
+  draw,
+  drawWhole,
+  largest,
+  type DistributionInput,
+} from '../../../workloads/synthetic/distribution.js';
 import { spreadOf } from '../../support/workload-figures.js';
 
 const schema = distribution(1, 1000);
@@ -93,7 +99,11 @@ describe('a distribution', () => {
     expect(result.success).toBe(false);
     // Of a number or a mapping that could be meant, the issue is inside that of the union.
     const paths = (issues: readonly z.core.$ZodIssue[]): string[] =>
-      issues.flatMap((issue) => (issue.code === 'invalid_union' && issue.errors.length > 0 ? issue.errors.flatMap(paths) : [issue.path.join('.')])); // prettier-ignore
+      issues.flatMap((issue) =>
+        issue.code === 'invalid_union' && issue.errors.length > 0
+          ? issue.errors.flatMap(paths)
+          : [issue.path.join('.')],
+      );
     expect(paths(result.error!.issues)).toContain(path);
   });
 });

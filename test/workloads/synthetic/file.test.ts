@@ -57,7 +57,12 @@ describe('a file of workloads', () => {
   it('has as many system prompts as families, each program beginning with one', () => {
     const system = (families: string) => `system: [{ name: a, tokens: 12000${families} }]`;
     const drawn = (families: string) =>
-      take(openWorkload(fileOf('own.yaml', `workloads: { a: { kind: agent, ${system(families)}, inputTokens: 5, outputTokens: 5 } }`)), 200); // prettier-ignore
+      take(
+        openWorkload(
+          fileOf('own.yaml', `workloads: { a: { kind: agent, ${system(families)}, inputTokens: 5, outputTokens: 5 } }`),
+        ),
+        200,
+      );
     const names = (families: string) => drawn(families).map(({ calls }) => (calls[0]?.prefix as { name: string }).name);
     expect(new Set(names(', families: 8')).size).toBe(8);
     expect(drawn(', families: 8').every(({ calls }) => calls[0]!.promptTokens === 12_005)).toBe(true);

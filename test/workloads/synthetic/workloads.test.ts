@@ -104,7 +104,9 @@ describe('shapes', () => {
 /** A number, or a range. */
 const size = (least: number, most: number) => {
   const one = fc.integer({ min: least, max: most });
-  const range = fc.tuple(one, one).map(([a, b]) => ({ dist: 'uniform' as const, min: Math.min(a, b), max: Math.max(a, b) })); // prettier-ignore
+  const range = fc
+    .tuple(one, one)
+    .map(([a, b]) => ({ dist: 'uniform' as const, min: Math.min(a, b), max: Math.max(a, b) }));
   return fc.oneof(one, range);
 };
 const system = fc.record({ name: fc.constantFrom('a', 'b'), tokens: fc.integer({ min: 1, max: 500 }) });

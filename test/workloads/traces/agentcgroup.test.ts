@@ -2,9 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { callOf, itLeavesOut, itReadsRecorded, readText, readWhole } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
-const call = (t: number, latency: number, prompt: number, tools: [string, number][] = []) =>
-  ({ t, latency, prompt, output: 30, tools }); // prettier-ignore
-const reads: [string, number][] = [['Read', 0.2], ['Read', 0.2004]]; // prettier-ignore
+const call = (t: number, latency: number, prompt: number, tools: [string, number][] = []) => ({
+  t,
+  latency,
+  prompt,
+  output: 30,
+  tools,
+});
+const reads: [string, number][] = [
+  ['Read', 0.2],
+  ['Read', 0.2004],
+];
 const calls = [call(0, 2, 100, [['Bash', 1.5]]), call(3.5, 1, 130, reads), call(4.7, 1, 150), call(5, 0.5, 90)];
 const good = { session: 'good', calls };
 
@@ -14,7 +22,14 @@ describe('a session', () => {
     const own = { outputTokens: 30 };
     const found = [
       callOf({ ...own, promptTokens: 100, tools: [{ name: 'Bash', ms: 1500 }] }),
-      callOf({ ...own, after: [0], gapMs: 1500, promptTokens: 130, prefix: { call: 0, tokens: 130 }, tools: [read, read] }), // prettier-ignore
+      callOf({
+        ...own,
+        after: [0],
+        gapMs: 1500,
+        promptTokens: 130,
+        prefix: { call: 0, tokens: 130 },
+        tools: [read, read],
+      }),
       // Not long enough for the answer before it.
       callOf({ ...own, after: [1], gapMs: 200, promptTokens: 150, prefix: { call: 1, tokens: 130 } }),
       // Sent before the one before it had ended: no gap is below zero.

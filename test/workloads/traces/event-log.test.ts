@@ -2,7 +2,18 @@ import { constants, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { programLine, type AgentCall } from '../../../workloads/index.js';
 import { BEHAVIOUR, callId, engineId, millis, programId, type Command, type Event } from '../../../src/index.js';
-import { arrived, cancelled, ended, failed, finished, joined, progressed, started, type ArrivalFacts, type FinishFacts } from '../../support/core-events.js'; // prettier-ignore
+import {
+  arrived,
+  cancelled,
+  ended,
+  failed,
+  finished,
+  joined,
+  progressed,
+  started,
+  type ArrivalFacts,
+  type FinishFacts,
+} from '../../support/core-events.js';
 import { readText } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
@@ -12,10 +23,14 @@ type Line = readonly [now: number, event: Event, ...commands: Command[]];
 const logOf = (lines: readonly Line[]) =>
   jsonLines([HEADER, ...lines.map(([now, event, ...commands]) => ({ now, event, commands }))]);
 
-const come = (now: number, call: string, facts: ArrivalFacts = {}): Line =>
-  [now, arrived(call, { program: 'p', prompt: 100, ...facts })]; // prettier-ignore
-const done = (now: number, call: string, facts: FinishFacts = { prompt: 100, output: 10 }): Line =>
-  [now, finished(call, facts)]; // prettier-ignore
+const come = (now: number, call: string, facts: ArrivalFacts = {}): Line => [
+  now,
+  arrived(call, { program: 'p', prompt: 100, ...facts }),
+];
+const done = (now: number, call: string, facts: FinishFacts = { prompt: 100, output: 10 }): Line => [
+  now,
+  finished(call, facts),
+];
 
 /** The programs of a log, and what they are as lines of our own format, which checks them. */
 async function read(...lines: readonly Line[]) {
@@ -66,8 +81,10 @@ describe('a program of an event log', () => {
   });
 
   it('shares the beginning of its first prompt with others of its tenant and model', async () => {
-    const call = (at: number, id: string, facts: ArrivalFacts) =>
-      [come(at, id, facts), done(at + 100, id, { prompt: 100, output: 10, cached: 48 })]; // prettier-ignore
+    const call = (at: number, id: string, facts: ArrivalFacts) => [
+      come(at, id, facts),
+      done(at + 100, id, { prompt: 100, output: 10, cached: 48 }),
+    ];
     const same = call(1200, 'b', { program: 'q', model: 'm\0engine' });
     const { programs } = await read(...call(1000, 'a', {}), ...same, ...call(1400, 'c', { program: 'r', tenant: 'o' }));
     const [one, two, three] = programs.map(({ calls }) => calls[0]!.prefix as { name: string; tokens: number });
@@ -141,7 +158,12 @@ describe('a program of an event log', () => {
 
   it('ends where the gateway forgets it; the next of its name is another', async () => {
     const facts = { calls: 1, serviceMs: millis(1), waitingMs: millis(0), durationMs: millis(9) };
-    const gone = (cause: 'ended' | 'expired'): Command => ({ type: 'programGone', program: programId('p'), cause, ...facts }); // prettier-ignore
+    const gone = (cause: 'ended' | 'expired'): Command => ({
+      type: 'programGone',
+      program: programId('p'),
+      cause,
+      ...facts,
+    });
     const { programs, problems } = await read(
       come(1000, 'a'),
       done(1100, 'a'),

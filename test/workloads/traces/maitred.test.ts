@@ -50,7 +50,11 @@ describe('a program', () => {
 
   it('is written without what is usual', () => {
     const usual = { promptTokens: 100, outputTokens: 10 };
-    expect(line({ id: 'a', calls: [call([]), call([0])] })).toEqual({ maitredProgram: 1, id: 'a', calls: [usual, usual] }); // prettier-ignore
+    expect(line({ id: 'a', calls: [call([]), call([0])] })).toEqual({
+      maitredProgram: 1,
+      id: 'a',
+      calls: [usual, usual],
+    });
     const after = (line(full)['calls'] as { after?: number[] }[]).map((each) => each.after);
     expect(after).toEqual([undefined, undefined, [0], [0], [1, 2, 3], []]);
   });
@@ -59,7 +63,11 @@ describe('a program', () => {
     const calls = fc.array(anyCall, { minLength: 1, maxLength: 12 });
     const program = fc
       .record({ id: fc.string({ minLength: 1 }), at: fc.option(fc.nat()), calls })
-      .map(({ at, calls: all, id }): AgentProgram => ({ id, ...(at !== null && { arrivalMs: at / 8 }), calls: all.map(fitted) })); // prettier-ignore
+      .map(({ at, calls: all, id }): AgentProgram => ({
+        id,
+        ...(at !== null && { arrivalMs: at / 8 }),
+        calls: all.map(fitted),
+      }));
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(program, { selector: ({ id }) => id, minLength: 1 }), async (programs) => {
         const text = programs.map((each) => `${programLine(each)}\n`).join('');
@@ -72,7 +80,9 @@ describe('a program', () => {
 
 const part = fc.double({ min: 0, max: 1, noNaN: true });
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
-const messages = fc.array(fc.record({ role: fc.constantFrom('system' as const, 'user' as const), content: text }), { minLength: 1 }); // prettier-ignore
+const messages = fc.array(fc.record({ role: fc.constantFrom('system' as const, 'user' as const), content: text }), {
+  minLength: 1,
+});
 const anyCall = fc.record({
   after: fc.option(fc.array(part, { maxLength: 3 })),
   gapMs: fc.double({ min: 0, max: 1e9, noNaN: true }).map((ms) => ms + 0),

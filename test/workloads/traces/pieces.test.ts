@@ -96,7 +96,9 @@ describe('the items of a list', () => {
       }
       const texts = items.map((item, index) => `${index + 1} ${JSON.stringify(item)}`);
       const seen = await split(pieces());
-      expect(seen.map((text) => text.replace(/(?<=^\d+ ).*/s, (json) => JSON.stringify(JSON.parse(json))))).toEqual(texts); // prettier-ignore
+      expect(seen.map((text) => text.replace(/(?<=^\d+ ).*/s, (json) => JSON.stringify(JSON.parse(json))))).toEqual(
+        texts,
+      );
     }
   });
 });
