@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect } from 'vitest';
 import {
   rawChat,
@@ -157,8 +158,10 @@ describe('a gateway that drains', () => {
     await until(() => seen() === 1);
     const socket = dial();
     const text = drainSocket(socket);
-    const [head = '', body = ''] = rawRequest('POST', '/v1/audio/speech', JSON_TYPE, '{}').split(/(?=\{)/);
+    const headers = { ...JSON_TYPE, expect: '100-continue' };
+    const [head = '', body = ''] = rawRequest('POST', '/v1/audio/speech', headers, '{}').split(/(?=\{)/);
     socket.write(head);
+    await once(socket, 'data');
     const drained = gateway.drain();
     expect(refusal(await passing)).toEqual([503, 'draining']);
     socket.write(body);
