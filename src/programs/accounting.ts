@@ -96,7 +96,7 @@ export class Accounting {
     program.waitMsMax = Math.max(program.waitMsMax, call.waitedMs);
     program.waitSincePromotionMs =
       this.config.policy.charge === 'work'
-        ? program.waitSincePromotionMs + waitMs
+        ? program.waitSincePromotionMs + Math.min(waitMs, nowMs - program.promotedAtMs)
         : Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
   }
 

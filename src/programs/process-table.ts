@@ -16,6 +16,7 @@ export class Program {
   waitMsMax = 0;
   /** Waiting along a chain of calls since the last promotion: the numerator of the starvation ratio. */
   waitSincePromotionMs = 0;
+  promotedAtMs = -Infinity;
 
   /** The engine of its long calls, and that engine's `life` then: an engine that returned empty is no home. */
   #home: Engine | undefined;
@@ -99,6 +100,7 @@ export class Program {
   /** One of its calls was promoted: the starvation window starts anew for all active ones. */
   restartWindow(nowMs: number): void {
     this.promotions += 1;
+    this.promotedAtMs = nowMs;
     this.waitSincePromotionMs = 0;
     for (const call of this.activeCalls) call.carriedWaitMs = -call.waitingMs(nowMs);
   }

@@ -37,6 +37,11 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
       'Retention reckons that a context which returns is held for half of the step of its return, not for all of it.',
     differs: 'How long idle contexts that return within seconds hold room, and so which newcomers run.',
   },
+  {
+    behaviour: 13,
+    change: 'With `charge: work`, waiting before a program’s last promotion counts for no further one.',
+    differs: 'Which calls of programs that were promoted are moved to the front.',
+  },
 ];
 
 export const BEHAVIOUR = BEHAVIOUR_CHANGES.at(-1)?.behaviour ?? FIRST_BEHAVIOUR;

@@ -47,6 +47,20 @@ describe('attained service', () => {
     expect([promotionsOf('work'), promotionsOf('chain')]).toEqual([1, 0]);
   });
 
+  it.each(['work', 'chain'] as const)('by its %s counts no waiting before a promotion for the next one', (charge) => {
+    const starvation = { beta: 1, floorMs: 100, waitMsMax: 1e6 };
+    const desk = new Desk({ policy: { charge, order: 'attained' }, starvation }).with('A', { window: 1 });
+    desk.serve('first', { program: 'p' }, { serviceMs: 1_000 });
+    for (const call of ['promoted', 'next']) {
+      desk.arrive(`before ${call}`);
+      desk.arrive(call, { program: 'p' });
+      desk.pass(call === 'next' ? 800 : 1_100);
+      desk.finish(`before ${call}`);
+      desk.finish(call);
+    }
+    expect(desk.program('p').promotions).toBe(1);
+  });
+
   it('is engine time: the time in our queue is not in it', () => {
     const desk = new Desk().with('A', { window: 1 });
     desk.arrive('first');
