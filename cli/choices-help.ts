@@ -25,7 +25,8 @@ export function explainChoices(
   return command.addHelpText('after', text);
 }
 
-function rows(command: Command, sentences: Readonly<Record<string, string>>): string {
+/** A line of help for each name. */
+export function rows(command: Command, sentences: Readonly<Record<string, string>>): string {
   const help = command.createHelp();
   const width = Math.max(...Object.keys(sentences).map((name) => name.length));
   return Object.entries(sentences)

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
-import { type EngineOptions, parseFault, rangeOf, readOptions, startEngine } from '../sim/index.js';
+import { type EngineOptions, FAULTS, parseFault, rangeOf, readOptions, startEngine } from '../sim/index.js';
+import { rows } from './choices-help.js';
 import { collect, numberFrom } from './options.js';
 import { hostWritesOption, presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
@@ -32,7 +33,11 @@ export function addEngineCommand(program: Command): void {
     .option('--host-tokens <tokens>', 'tokens that host memory keeps of what leaves the cache', inRange('hostTokens'))
     .addOption(hostWritesOption())
     .option('--model <name>', 'name of the model it serves; may be repeated; absent: the preset’s', collect)
-    .option('--fault <fault>', 'fault of its first call, then of the next, such as status=503; may be repeated', fault)
+    .option('--fault <fault>', 'fault of its first call, then of the next, of those below; may be repeated', fault)
+    .addHelpText(
+      'after',
+      () => `\nFaults, alone or several with ; such as 'status=503;retry-after=2':\n${rows(command, FAULTS)}`,
+    )
     .action(async ({ preset, model: models, fault: faults, ...rest }: EngineFlags) => {
       const options = { ...rest, preset: preset.preset, ...(models && { models }), ...(faults && { faults }) };
       const engine = await startEngine(options).catch((error: unknown) => {
@@ -64,7 +69,7 @@ function fault(text: string, faults: readonly string[] = []): string[] {
   try {
     parseFault(text);
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError((error as Error).message);
   }
   return [...faults, text];
 }

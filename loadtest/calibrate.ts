@@ -143,12 +143,13 @@ async function singleTokens(
 const SHORT_TOKENS = 64;
 const LONG_TOKENS = 2048;
 const OUTPUT_TOKENS = 17;
-/** Tries of each call, of which the fastest counts: disturbances only make a call slower. */
-const TRIES = 2;
+const [ROUNDS_MIN, ROUNDS_MAX] = [2, 12];
+/** Share by which the second fastest calls may be slower than the fastest, which are taken to be undisturbed then. */
+export const SPREAD_MAX = 0.05;
 
 /**
  * Speed of a call that has the target to itself: a line through calls with a long prompt, with a long answer, and with
- * neither. Undefined where answers cannot be counted.
+ * neither. Of each, the fastest counts: disturbances only make a call slower. Undefined where answers cannot be counted.
  */
 export async function measureAlone(
   prober: Prober,
@@ -159,33 +160,35 @@ export async function measureAlone(
   // New texts in every run, as a target may have cached earlier ones.
   let seed = randomInt(2 ** 31);
   const time = async (promptTokens: number, outputTokens: number) => {
-    let best = { ms: Infinity, prompt: NaN, output: NaN };
-    for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const text = words.text({ seed: (seed += 1), words: words.wordsFor(promptTokens) });
-      const startedAt = performance.now();
-      const item = prober.api.item({ role: 'user', text, isPlain: true });
-      const { answer, endedAt, outcome } = await prober.call({ items: [item], outputTokens });
-      if (outcome !== 'completed') continue;
-      const ms = endedAt - startedAt;
-      if (ms < best.ms) best = { ms, prompt: answer.promptTokens, output: answer.outputTokens };
-    }
-    return best;
+    const text = words.text({ seed: (seed += 1), words: words.wordsFor(promptTokens) });
+    const startedAt = performance.now();
+    const item = prober.api.item({ role: 'user', text, isPlain: true });
+    const { answer, endedAt, outcome } = await prober.call({ items: [item], outputTokens });
+    return { ms: outcome === 'completed' ? endedAt - startedAt : Infinity, prompt: answer.promptTokens, output: answer.outputTokens }; // prettier-ignore
   };
-  const plain = await time(SHORT_TOKENS, 1);
-  const spoken = await time(SHORT_TOKENS, OUTPUT_TOKENS);
-  const read = await time(longTokens, 1);
+  const kindOf = (prompt: number, output: number) => ({ prompt, output, calls: [] as Awaited<ReturnType<typeof time>>[] }); // prettier-ignore
+  const kinds = [kindOf(SHORT_TOKENS, 1), kindOf(SHORT_TOKENS, OUTPUT_TOKENS), kindOf(longTokens, 1)];
+  const sum = (at: number) => kinds.reduce((all, { calls }) => all + (calls[at]?.ms ?? Infinity), 0);
+  // In rounds, so that a slow moment of a machine does not fall on one kind alone.
+  for (let round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && sum(1) > (1 + SPREAD_MAX) * sum(0)); round += 1)
+    for (const { prompt, output, calls } of kinds) {
+      calls.push(await time(prompt, output));
+      calls.sort((a, b) => a.ms - b.ms);
+    }
+  const [plain, spoken, read] = kinds.map(({ calls: [fastest] }) => fastest);
+  if (!plain || !spoken || !read) return undefined;
   const outputTokenMs = slope(spoken.ms - plain.ms, spoken.output - plain.output);
   const promptTokenMs = slope(read.ms - plain.ms, read.prompt - plain.prompt);
   const overheadMs = plain.ms - plain.prompt * promptTokenMs - plain.output * outputTokenMs;
   if (Number.isNaN(overheadMs)) return undefined;
-  return { overheadMs: Math.max(0, overheadMs), promptTokenMs, outputTokenMs };
+  return { overheadMs: Math.max(0, overheadMs), promptTokenMs, outputTokenMs, spread: sum(1) / sum(0) - 1 };
 }
 
 const TYPICAL = { prompt: 2048, output: 256 };
 
 /**
- * The speed on which all slowdowns of a run are based: that of the fastest target. Two targets with baselines of their own would
- * differ by the errors of a dozen calls, and one behind a slow gateway would look as if it slowed nothing.
+ * The speed on which all slowdowns of a run are based: that of the fastest target. Two targets with baselines of their
+ * own would differ by their errors, and one behind a slow gateway would look as if it slowed nothing.
  */
 export function baselineOf(speeds: readonly (AloneSpeed | undefined)[]): AloneSpeed | undefined {
   const typicalMs = ({ overheadMs, promptTokenMs, outputTokenMs }: AloneSpeed): number =>

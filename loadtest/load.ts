@@ -59,11 +59,13 @@ export interface LoadProgress {
   readonly callsInFlight: number;
 }
 
-/** A straight line through a few calls that had the target to themselves. */
+/** A straight line through calls that had the target to themselves. */
 export interface AloneSpeed {
   readonly overheadMs: number;
   readonly promptTokenMs: number;
   readonly outputTokenMs: number;
+  /** By how large a share the second fastest of these calls were slower than the fastest. */
+  readonly spread: number;
 }
 
 /** A target that cannot be used, in one line. */

@@ -1,4 +1,5 @@
-import { counted, number } from '../text/index.js';
+import { counted, number, percent } from '../text/index.js';
+import { SPREAD_MAX } from './calibrate.js';
 import { LEFT } from './disturbance.js';
 import type { LoadOptions } from './load.js';
 import type { GeneratorHealth } from './meter.js';
@@ -41,6 +42,9 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
     warnings.push('A target had 20,000 running programs, so no more were started: it cannot sustain this rate.'); // prettier-ignore
   if (programsTooLong > 0)
     warnings.push(`Left out: ${counted(programsTooLong, 'program')} with calls longer than a target's context.`);
+  const { spread = 0 } = targets[0]?.alone ?? {};
+  if (spread > SPREAD_MAX)
+    warnings.push(`Slowdowns are rough: even the fastest calls before the run differed by ${percent(spread)}. Repeat when nothing else runs.`); // prettier-ignore
   for (const target of targets) warnings.push(...ofTarget(target, options));
   return warnings;
 }

@@ -46,7 +46,7 @@ export {
   type SimRetentionName,
   makeSteps,
 } from './policies/policies.js';
-export { parseFault } from './server/faults.js';
+export { FAULTS, parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
 export { ProgramRun } from './virtual/program-run.js';

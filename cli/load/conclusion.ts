@@ -1,6 +1,7 @@
 import { breakEvenOf, type Cost, type PlaceVerdict } from '../../lab/index.js';
 import {
   BEYOND,
+  failingText,
   isLossy,
   keepsUp,
   mostOf,
@@ -36,7 +37,7 @@ export function conclusionOf(played: readonly Played[]): string[] {
   const isKnown = reaches.some((reach) => reach !== NONE);
   const sustained = isOpen(document) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
-  if (compared.length === 0) return ['Too many programs failed to tell which is better.'];
+  if (compared.length === 0) return [`Too many programs failed to tell which is better. ${failingText(document)}`];
   const kept = compared.filter(({ document: { targets } }) => targets.some(keepsUp));
   if (kept.length === 0)
     return [`Neither target keeps up with any of these loads, so they cannot tell which is better.${next}`, ...counsel];

@@ -2,11 +2,10 @@ import { gridLines } from '../../lab/index.js';
 import {
   BRING_BACK,
   figureGrid,
-  keepsUp,
   leftText,
-  programsToTell,
   sloName,
   sureText,
+  sustains,
   targetsText,
   textOf,
   writeReport,
@@ -80,11 +79,8 @@ function slosOf(played: readonly Played[]): string[] {
     for (const one of played) {
       const { met = false, value = null } = one.document.slo[at] ?? {};
       const own = one.document.targets.filter(({ name }) => slo.target === null || name === slo.target);
-      const kept = !own.every(keepsUp)
-        ? 'met but not sustained'
-        : isOpen(one.document) && programsToTell(own) > 0
-          ? PERHAPS
-          : 'met';
+      const signs = own.map((target) => sustains(target, isOpen(one.document)));
+      const kept = signs.includes(false) ? 'met but not sustained' : signs.includes(undefined) ? PERHAPS : 'met';
       results[met ? kept : 'missed']?.push(`${one.value} (${value === null ? 'not measured' : number(value)})`);
     }
     const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${placesIn(first.document, texts)}`])); // prettier-ignore

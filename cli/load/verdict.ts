@@ -1,5 +1,5 @@
 import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { causesText, isLossy, keepsUp, programsToTell, type Summarized } from '../../loadtest/report/index.js'; // prettier-ignore
+import { causesText, isLossy, programsToTell, sustains, type Summarized } from '../../loadtest/report/index.js'; // prettier-ignore
 import { number } from '../../text/index.js';
 import { placeOf } from '../sim/axes.js';
 
@@ -66,8 +66,8 @@ function singleText(document: Summarized): string {
   if (target === undefined || target.completed === 0) return 'no program completed';
   if (target.queue_grew === true) return `overloaded, ${number(target.programs_per_second)} a second ended`;
   if (!isOpen(document)) return figuresOf(target);
-  if (programsToTell([target]) > 0) return `too few programs to tell; ${figuresOf(target)}`;
-  return `${keepsUp(target) ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
+  const isKept = sustains(target, true);
+  return `${isKept === undefined ? 'too few programs to tell' : isKept ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
 }
 
 function figuresOf(target: Target): string {
@@ -84,8 +84,7 @@ function figuresOf(target: Target): string {
 export function isSustained({ document }: Played, at: number): boolean | undefined {
   const target = document.targets[at] as Target;
   const isMissed = document.slo.some(({ met, target: own }) => !met && own === target.name);
-  if (isMissed) return false;
-  return isOpen(document) && programsToTell([target]) > 0 ? undefined : keepsUp(target);
+  return isMissed ? false : sustains(target, isOpen(document));
 }
 
 export const isOpen = ({ settings }: Summarized): boolean => typeof settings['rate_per_second'] === 'number';

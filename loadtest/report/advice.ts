@@ -2,8 +2,8 @@ import { hasFewWaits } from '../../lab/index.js';
 import { number } from '../../text/index.js';
 import { RUNS } from '../load.js';
 import type { Summarized } from './document.js';
-import { isLossy } from './pairs.js';
-import { isSlowed, keepsUp, leftText, programsToTell, type TargetReport } from './target.js';
+import { causesOf } from './pairs.js';
+import { isLossy, isSlowed, leftText, programsToTell, sustains, type TargetReport } from './target.js';
 
 type Targets = readonly TargetReport[];
 
@@ -31,21 +31,25 @@ type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds'>;
 /** Asks for these loads again. @param programs of each run; absent: as many as there were */
 function againText(documents: readonly Timed[], runs: number, programs?: number): string {
   const of = (name: string) => documents.flatMap(({ settings: { [name]: value } }) => (typeof value === 'number' ? [value] : [])).join(','); // prettier-ignore
-  const [rate, counts, cut] = [of('rate_per_second'), of('concurrency'), of('duration_seconds')];
+  // More programs than a recording has do not arrive at its times.
+  const rate =
+    programs === undefined ? of('rate_per_second') : documents.flatMap((each) => rateOf(each) ?? []).join(',');
+  const counts = of('concurrency');
+  const dropped = [...(of('duration_seconds') === '' ? [] : ['--duration']), ...(/^1?$/.test(of('trace_speed')) ? [] : ['--trace-speed'])]; // prettier-ignore
   const flags = [
     ...(rate === '' ? [] : [` --rate ${rate}`]),
     ...(counts === '' ? [] : [` --concurrency ${counts}`]),
     ...(programs === undefined ? [] : [` --programs ${programs}`]),
     repeatText(runs),
-    ...(programs === undefined || cut === '' ? [] : [', and no --duration']),
+    ...(programs === undefined || dropped.length === 0 ? [] : [`, and no ${dropped.join(' or ')}`]),
   ];
   return `run again with${flags.join('')}: ${timeText(documents, runs, programs)}.`;
 }
 
 /** Asks for the programs that would tell whether a rate can be sustained. */
 export function tooFewText(document: Timed): string {
-  const { targets, settings } = document;
-  return `Too few programs to tell whether ${String(settings['rate_per_second'])} a second can be sustained: ${againText([document], runsOf(targets), programsToTell(targets))}`; // prettier-ignore
+  const { targets } = document;
+  return `Too few programs to tell whether ${String(rateOf(document))} a second can be sustained: ${againText([document], runsOf(targets), programsToTell(targets))}`; // prettier-ignore
 }
 
 /** Programs for each one at a time: of fewer, many fill or empty the engines. */
@@ -81,6 +85,21 @@ function timeText(documents: readonly Timed[], runs: number, programs?: number):
   return `about ${Math.ceil(seconds.reduce((sum, each) => sum + each, 0) / 60)} min`;
 }
 
+/** Errors that a lower load may end. */
+const OF_LOAD: readonly string[] = ['http_408', 'http_429', 'http_503', 'timeout'];
+
+/** Asks for loads under which a target that failed many programs may fail none. */
+export function failingText(document: Timed): string {
+  const { targets, settings } = document;
+  const failing = targets.filter(isLossy);
+  const rate = rateOf(document);
+  const load = rate ?? Number(settings['concurrency']);
+  const shares = failing.map(({ completed, programs }) => completed / programs).filter((share) => share > 0);
+  const isOfLoad = failing.every((target) => OF_LOAD.includes(causesOf(target)[0]?.[0] ?? ''));
+  const tried = isOfLoad ? tryText(load * Math.min(1 / BEYOND, ...shares), load, runsOf(targets), rate !== undefined) : ''; // prettier-ignore
+  return tried || 'Find out why its calls fail, and run again.';
+}
+
 export const BRING_BACK = 'Bring it back and run again.';
 
 /** Questions that the load leaves open, and the load that would answer them. */
@@ -89,16 +108,18 @@ export function adviceOf(document: Summarized): string[] {
   const rate = rateOf(document);
   // Whatever else there is to say is of a target that is not whole.
   if (targets.some((target) => leftText(target) !== undefined)) return [BRING_BACK];
-  const isShort = targets.some((target) => target.queue_grew !== true && isSlowed(target) && programsToTell([target]) > 0); // prettier-ignore
-  // Nobody asks at which rate a recording could be sustained.
-  if (typeof settings['rate_per_second'] === 'number' && complete && isShort) return [tooFewText(document)];
+  const isLost = targets.some(isLossy);
+  // Two that nothing slows can be compared all the same.
+  const isShort = targets.some((target) => target.queue_grew !== true && (ab === null || isSlowed(target)) && programsToTell([target]) > 0); // prettier-ignore
+  if (rate !== undefined && complete && isShort && !isLost) return [tooFewText(document)];
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second: ended } = target;
     if (rate === undefined) return [];
     const say = (text: string) => [targets.length > 1 ? `${name}: ${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`]; // prettier-ignore
     if (queue_grew !== true) {
-      if (!complete || programsToTell(targets) > 0) return [];
-      return say(keepsUp(target) ? `kept up with ${number(rate)} a second` : `did not keep up with ${number(rate)} a second, as more than 1 % of its programs failed`); // prettier-ignore
+      const isKept = sustains(target, true);
+      if (!complete || isKept === undefined) return [];
+      return say(isKept ? `kept up with ${number(rate)} a second` : `did not keep up with ${number(rate)} a second, as more than 1 % of its programs failed`); // prettier-ignore
     }
     return say(`overloaded: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs`); // prettier-ignore
   });
@@ -107,6 +128,7 @@ export function adviceOf(document: Summarized): string[] {
     const most = mostOf(rate ?? 0, targets);
     return most > 0 ? [...lines, tryText(most / BEYOND, most, runsOf(targets), true)] : lines;
   }
+  if (isLost) return [...lines, failingText(document)];
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== 'pass-through').map(({ queue_seconds }) => queue_seconds);
   const short = complete ? shortText([document]) : [];

@@ -17,11 +17,21 @@ import { Target } from './target.js';
 
 export type { LoadDocument, Summarized } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
-export { causesText, isLossy } from './pairs.js';
-export { BEYOND, BRING_BACK, mostOf, runsOf, shortText, tooFewRunsText, tooFewText, tryText } from './advice.js';
+export { causesText } from './pairs.js';
+export {
+  BEYOND,
+  BRING_BACK,
+  failingText,
+  mostOf,
+  runsOf,
+  shortText,
+  tooFewRunsText,
+  tooFewText,
+  tryText,
+} from './advice.js';
 export { figureGrid, summaryOf, sureText, targetsText, textOf } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
-export { keepsUp, leftText, moreToTell, programsToTell } from './target.js';
+export { isLossy, keepsUp, leftText, moreToTell, programsToTell, sustains } from './target.js';
 export { parseSlo, resultOf, SloError, sloName, type Slo } from './slo.js';
 
 export interface ReporterOptions {

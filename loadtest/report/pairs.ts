@@ -1,7 +1,7 @@
 import { type Distribution, headline, moreOf, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
 import { type LoadProgramRecord, RUNS } from '../load.js';
 import { counted, integer } from '../../text/index.js';
-import { cachedShare, goneText, leftText, type TargetReport } from './target.js';
+import { cachedShare, goneText, isLossy, leftText, type TargetReport } from './target.js';
 
 /** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */
 export type Compared = Readonly<ReturnType<typeof comparedOf>>;
@@ -79,7 +79,9 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
     failed: [a?.failed ?? 0, b?.failed ?? 0],
   } as const;
   const losses = [a, b].flatMap((target) => (target && isLossy(target) ? [lossOf(target)] : []));
-  const outcome = losses.length === 0 ? headline(change, margin) : `Not comparable: ${losses.join('; ')}.`;
+  const failing = [a, b].flatMap((target) => (target && target.failed > 0 ? [failedText(target, target.name)] : []));
+  const only = failing.length === 0 ? '' : ` Only programs that completed at both are compared: ${failing.join('; ')}.`;
+  const outcome = losses.length === 0 ? `${headline(change, margin)}${only}` : `Not comparable: ${losses.join('; ')}.`;
   const { mean } = program_seconds;
   const isUnsure = losses.length === 0 && mean.ratio !== null && (mean.low === null || verdictOf(mean, margin) === 'unsure'); // prettier-ignore
   return {
@@ -93,26 +95,29 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
   };
 }
 
-/** Share of programs that may fail: above it, those that completed are others than the rest. */
-const FAILED_SHARE_MAX = 0.1;
-
-type Lost = Pick<TargetReport, 'programs' | 'failed'> & { readonly engine_left?: string | null };
-
-export const isLossy = ({ programs, failed, engine_left: left }: Lost): boolean =>
-  failed > FAILED_SHARE_MAX * programs || typeof left === 'string';
-
 /** Why what is left of a target's programs stands for nothing. */
-const lossOf = (target: TargetReport): string =>
-  typeof target.engine_left === 'string' ? `${leftText(target)}` : `${failedText(target, target.name)}${causesText(target)}`; // prettier-ignore
-
-/** Classes of a target's failed calls, the most frequent first, in brackets. */
-export function causesText({ errors }: TargetReport): string {
-  const seen = Object.entries(errors).filter(([, calls]) => calls > 0).sort((a, b) => b[1] - a[1]); // prettier-ignore
-  return seen.length === 0 ? '' : ` (${seen.map(([name]) => name).join(', ')})`;
+function lossOf(target: TargetReport): string {
+  const { name, programs, failed, gone_after_seconds: gone } = target;
+  if (typeof target.engine_left === 'string') return `${leftText(target)}`;
+  const rest = typeof gone === 'number' || failed === programs ? '' : `, whose times are of the other ${integer(programs - failed)} alone, under a lighter load`; // prettier-ignore
+  return `${failedText(target, name)}${rest}`;
 }
 
-export const failedText = ({ programs, failed, gone_after_seconds: gone }: TargetReport, where: string): string =>
-  `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${typeof gone === 'number' ? `, which ${goneText(gone)}` : ''}`;
+/** Classes of a target's failed calls, the most frequent first. */
+export const causesOf = ({ errors }: Pick<TargetReport, 'errors'>) =>
+  Object.entries(errors).filter(([, calls]) => calls > 0).sort((a, b) => b[1] - a[1]); // prettier-ignore
+
+/** The same with their numbers, in brackets. */
+export function causesText(target: TargetReport): string {
+  const seen = causesOf(target).map(([name, calls]) => `${integer(calls)}x ${name}`);
+  return seen.length === 0 ? '' : ` (${seen.join(', ')})`;
+}
+
+export function failedText(target: TargetReport, where: string): string {
+  const { programs, failed, gone_after_seconds: gone } = target;
+  const left = typeof gone === 'number' ? `, which ${goneText(gone)}` : '';
+  return `${integer(failed)} of ${counted(programs, 'program')} failed at ${where}${causesText(target)}${left}`;
+}
 
 /** With an interval that has the ratio of the others for each run: no single run decides. */
 function jackknifed(pairs: readonly (readonly [number, number])[]): Ratio {

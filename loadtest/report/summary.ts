@@ -36,7 +36,7 @@ export function sureText(compared: readonly Summarized['ab'][]): string[] {
   return runs.length === 0 ? [] : [`${intervalText(Math.min(...runs), 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`]; // prettier-ignore
 }
 
-/** In the two digits that a dozen calls before the run bear. */
+/** In the two digits that a few calls before the run bear. */
 const rough = (value: number | null): string => number(value === null ? null : Number(value.toPrecision(2)));
 
 function outcomeOf(target: TargetReport): string[] {

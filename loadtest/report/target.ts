@@ -61,7 +61,7 @@ const FILLING_ON = 2;
 
 /** Programs of a run that would tell whether targets sustain a rate; 0: these do. */
 export function programsToTell(targets: readonly TargetReport[]): number {
-  const open = targets.filter(({ queue_grew }) => queue_grew !== true);
+  const open = targets.filter((target) => target.queue_grew !== true && !isLossy(target));
   const short = open.map((target) => (amplyMore(target) * target.programs) / target.by_run.length);
   const isFew = open.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
   const most = 10 * Math.ceil(Math.max(0, ...short) / 10);
@@ -77,6 +77,13 @@ function amplyMore(target: TargetReport): number {
 
 /** Share of programs that may fail under a load that is sustained. */
 const FAILED_SHARE_MAX = 0.01;
+/** Share above which those that completed are others than the rest. */
+const LOST_SHARE_MAX = 0.1;
+
+type Lost = Pick<TargetReport, 'programs' | 'failed'> & { readonly engine_left?: string | null };
+
+export const isLossy = ({ programs, failed, engine_left: left }: Lost): boolean =>
+  failed > LOST_SHARE_MAX * programs || typeof left === 'string';
 
 export const goneText = (seconds: number): string => `went away ${number(seconds)} s after the beginning`;
 
@@ -88,6 +95,10 @@ export function leftText({ url, engine_left: left, gone_after_seconds: gone }: T
 
 export const keepsUp = ({ queue_grew, programs, completed, failed }: TargetReport): boolean =>
   queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;
+
+/** Whether a target sustains its load; undefined: too few programs tell. @param isRate whether no program waits for another */
+export const sustains = (target: TargetReport, isRate: boolean): boolean | undefined =>
+  isRate && programsToTell([target]) > 0 ? undefined : keepsUp(target);
 
 interface RunSamples {
   readonly backlog: Backlog;

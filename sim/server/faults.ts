@@ -4,9 +4,9 @@ import { ApiError, array, boolean, string, type JsonObject } from '../apis/field
  * Ways to misbehave, for tests of gateways and clients. Written `name[=number]`, several joined by `;`:
  * `status=503;retry-after=2`. Times are of the wall clock, whatever the engine's speed.
  */
-const FAULTS = {
-  status: 'answer with this status and an error body',
-  'retry-after': 'with `status`: seconds for the Retry-After header',
+export const FAULTS = {
+  status: 'answer with this status, such as 429, and an error body',
+  'retry-after': 'with status: seconds for the Retry-After header',
   html: 'answer with an HTML page',
   garbage: 'answer 200 with bytes that are neither JSON nor events',
   reset: 'reset the connection before the headers',

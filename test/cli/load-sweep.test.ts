@@ -171,7 +171,7 @@ describe('a sweep of one target', () => {
     expect(lines[6]).toContain('met but not sustained at 2 (5), 3 (5) and 4 (5) a second.');
     expect([...lines.slice(3, 6), lines[7]]).toEqual([
       'At 2 a second: overloaded, 1.5 a second ended.',
-      'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed (http_503).',
+      'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed (10x http_503).',
       'At 4 a second: overloaded, 1.5 a second ended.',
       'Sustained: at least up to 1 a second. Try --rate 1..1.9.',
     ]);
@@ -238,9 +238,9 @@ describe('a sweep of two targets', () => {
   it('compares nothing where many programs failed, of either target, and explains brackets only where some are', async () => {
     const { lines } = await printed({ seconds: [2, 1], completed: 60 }, { seconds: [2, 1], lost: 80 });
     expect(lines.slice(2, 5)).toEqual([
-      'At 1 a second: not comparable: 20 of 80 programs failed at A (http_503).',
-      'At 2 a second: not comparable: 80 of 80 programs failed at B (http_503).',
-      'Too many programs failed to tell which is better.',
+      'At 1 a second: not comparable: 20 of 80 programs failed at A (20x http_503), whose times are of the other 60 alone, under a lighter load.',
+      'At 2 a second: not comparable: 80 of 80 programs failed at B (80x http_503).',
+      'Too many programs failed to tell which is better. Try --rate 0.25..1 --repeat 3.',
     ]);
     expect(lines.join('\n')).not.toContain('In brackets');
   });

@@ -4,6 +4,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { itHelps, itRefuses, itSuggests, run } from '../support/command-line.js';
+import { FAULTS } from '../../sim/index.js';
 import { Maitred } from '../support/maitred.js';
 
 const command = (...args: string[]) => run(args);
@@ -58,7 +59,7 @@ describe('maitred', () => {
 
   it.each([
     ['serve --help', [...POLICY_NAMES, ...BALANCER_NAMES]],
-    ['engine --help', ['default: 8000', 'default: "llama-3.1-8b-a100"', 'default: 1)']],
+    ['engine --help', [...Object.keys(FAULTS), 'default: 8000', 'default: "llama-3.1-8b-a100"', 'default: 1)']],
   ])('%s tells the choices and defaults', async (line, words) => {
     const { out } = await run(line.split(' '));
     const text = out.replaceAll(/\s+/g, ' ');

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { baselineOf } from '../../loadtest/calibrate.js';
 import { speedWarning, warningsOf } from '../../loadtest/warnings.js';
 import { world } from '../sidecar/gateway/world.js';
 import { engine } from '../sim/client.js';
@@ -70,13 +69,6 @@ describe('a program', () => {
     expect(programs[0]?.aloneMs).toBeGreaterThan(200 + 2 * 8 * (alone?.outputTokenMs ?? NaN));
     expect(programs[0]?.aloneMs).toBeLessThan(5000);
   });
-});
-
-it('the baseline is that of the target that answers a typical call the soonest', () => {
-  const near = { overheadMs: 5, promptTokenMs: 0.2, outputTokenMs: 10 };
-  const far = { overheadMs: 100, promptTokenMs: 0.1, outputTokenMs: 11 };
-  const found = [[far, near], [near, near], [undefined, far], [undefined, undefined]].map(baselineOf); // prettier-ignore
-  expect(found).toEqual([near, near, far, undefined]);
 });
 
 describe('arrivals', () => {

@@ -78,8 +78,8 @@ describe('the summary', () => {
 
   it.each([
     [5, 'max', 'Programs'],
-    [20, 'max', `2 of 20 programs failed at ${BOTH[0]}; the others`],
-    [150, 'p99', `6 of 150 programs failed at ${BOTH[0]}; the others`],
+    [20, 'max', `2 of 20 programs failed at ${BOTH[0]} \\(5x http_503, 5x broken_stream\\); the others`],
+    [150, 'p99', `6 of 150 programs failed at ${BOTH[0]} \\(15x http_503, 15x broken_stream\\); the others`],
   ])('of %d programs names their %s, after those that failed', (programs, tail, begin) => {
     const reporter = makeReporter(options({}));
     playRun(reporter, { programs, targets: 1 });
@@ -95,11 +95,11 @@ describe('the summary', () => {
     reporter.programEnded(program({ index: 150, aloneMs: 0, outcome: 'unreachable' }));
     const document = reporter.report(summary({ targets: [{ ...FACTS[0]!, goneMs: 7000 }] }));
     const slow = { ...document.targets[0]!, queue_grew: null, arrivals_seconds: 8, alone_seconds: 12 };
-    expect(summaryOf(document, 120)).toMatch(/^7 of 151 programs failed at \S+, which went away 14 s after the beginning; the others took/); // prettier-ignore
+    expect(summaryOf(document, 120)).toMatch(/^7 of 151 programs failed at \S+ \(15x http_503, 15x broken_stream\), which went away 14 s after the beginning; the others took/); // prettier-ignore
     expect(document.targets[0]!.alone_seconds).toBe(24);
     expect(advice({ ...document, targets: [slow] })).toEqual(['Bring it back and run again.']);
     const left = { ...slow, gone_after_seconds: null, engine_left: 'e1 is down' };
-    expect(summaryOf({ ...document, targets: [left] }, 120)).toMatch(/^e1 is down behind http:\S+, so the times are not those of all its engines; 7 of 151 programs failed at \S+\.\nBring it back and run again\.\n\n/); // prettier-ignore
+    expect(summaryOf({ ...document, targets: [left] }, 120)).toMatch(/^e1 is down behind http:\S+, so the times are not those of all its engines; 7 of 151 programs failed at \S+ \(.*\)\.\nBring it back and run again\.\n\n/); // prettier-ignore
     const stayed = { ...slow, gone_after_seconds: null };
     expect(advice({ ...document, settings: { rate_per_second: 1 }, targets: [stayed] })).toEqual([
       expect.stringContaining('Too few programs'),
@@ -180,6 +180,8 @@ describe('advice on overload', () => {
     ...{ arrivals_seconds: 50, alone_seconds: 4.9, slowdown: { mean: 2.04 }, program_seconds: { mean: 9.96 } },
   };
 
+  const refusing = { ...slowed, completed: 15, failed: 65 };
+
   it.each([
     [
       { rate_per_second: 0.8, arrivals: 'open' },
@@ -194,11 +196,21 @@ describe('advice on overload', () => {
       'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
       'Try --rate 0.053..0.21.',
     ],
-    // Nobody asks which rate a short recording could sustain.
+    // More programs than a recording has come at a rate.
     [
-      { rate_per_second: null, arrivals: 'trace' },
-      { ...slowed, programs: 21, arrivals_seconds: 70 },
+      { rate_per_second: null, arrivals: 'trace', trace_speed: 4 },
+      { ...slowed, programs: 21, arrivals_seconds: 70, slowdown: { mean: 1.1 } },
+      'Too few programs to tell whether 0.3 a second can be sustained: run again with --rate 0.3 --programs 80, and no --trace-speed: about 4 min.',
     ],
+    [
+      { rate_per_second: 8 },
+      { ...refusing, errors: { http_503: 60, broken_stream: 5 } },
+      'Did not keep up with 8 a second, as more than 1 % of its programs failed.',
+      'Try --rate 1.5..8.',
+    ],
+    [{ concurrency: 16 }, { ...refusing, errors: { http_429: 65 } }, 'Try --concurrency 3..16.'],
+    [{ concurrency: 1 }, { ...refusing, errors: { http_429: 65 } }, 'Find out why its calls fail, and run again.'],
+    [{ concurrency: 16 }, { ...refusing, errors: { timeout: 5, wrong_content: 60 } }, 'Find out why its calls fail, and run again.'], // prettier-ignore
     [
       { rate_per_second: 8 },
       { ...slowed, policy: 'pass-through', arrivals_seconds: 160, completed: 80, failed: 0 },
@@ -223,7 +235,7 @@ describe('advice on overload', () => {
     ],
   ])('of %j', (settings, target, ...told) => {
     expect(
-      advice({ complete: true, settings, targets: [target], elapsed_seconds: 50 } as unknown as LoadDocument),
+      advice({ complete: true, settings, targets: [target], ab: null, elapsed_seconds: 50 } as unknown as LoadDocument),
     ).toEqual(told);
   });
 
