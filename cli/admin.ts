@@ -1,6 +1,7 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { request, type Dispatcher } from 'undici';
 import { parseJson } from '../sidecar/apis/fields.js';
+import { URL_VARIABLE } from '../sidecar/config/index.js';
 import { reasonOf } from '../sidecar/errors.js';
 import { plain } from '../text/index.js';
 import { secretIn } from './options.js';
@@ -17,7 +18,12 @@ const TIMEOUT_MS = 10_000;
 /** The options of commands that ask a running gateway. @param otherwise default of `--url`; absent: none */
 export function addAdminOptions(command: Command, otherwise?: string): Command {
   return command
-    .option('--url <url>', 'the gateway, or its admin listener', gatewayUrl, otherwise)
+    .addOption(
+      new Option('--url <url>', 'the gateway, or its admin listener')
+        .argParser(gatewayUrl)
+        .default(otherwise)
+        .env(URL_VARIABLE),
+    )
     .option('--token <variable>', `environment variable that holds the admin token (default: ${TOKEN_VARIABLE})`);
 }
 
@@ -33,13 +39,6 @@ const QUOTED_MAX = 600;
 /** A gateway's admin API did not answer as asked; the message says what to do. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
-  /** @param status HTTP status; undefined: no answer */
-  constructor(
-    message: string,
-    readonly status?: number,
-  ) {
-    super(message);
-  }
 }
 
 /** Reads a gateway's base URL; a trailing slash, `/v1` or `/ui` is dropped. */
@@ -52,8 +51,6 @@ function gatewayUrl(text: string): string {
   return url.href.replace(/\/+$/, '').replace(/\/(v1|ui)$/, '');
 }
 
-type How = [method?: 'GET' | 'POST' | 'DELETE', body?: object];
-
 /** The admin API of a gateway. Errors quote neither the token nor control characters. */
 export class AdminClient {
   constructor(
@@ -63,8 +60,8 @@ export class AdminClient {
     private readonly timeoutMs = TIMEOUT_MS,
   ) {}
 
-  /** The answer's text. @throws AdminError */
-  async text(path: string, ...[method = 'GET', body]: How): Promise<string> {
+  /** The answer's JSON. @throws AdminError */
+  async json(path: string, method: 'GET' | 'POST' | 'DELETE' = 'GET', body?: object): Promise<unknown> {
     const { url, token, timeoutMs } = this;
     let answer: Dispatcher.ResponseData;
     let text: string;
@@ -83,16 +80,12 @@ export class AdminClient {
       throw new AdminError(`${url} ${this.#reasonOf(error as NodeJS.ErrnoException)}`);
     }
     const { statusCode: status, headers } = answer;
-    if (status >= 200 && status < 300 && headers['x-maitred-reason'] !== undefined) return text;
-    throw new AdminError(`${url} ${this.#refusal(status, headers['x-maitred-reason'], text)}`, status);
-  }
-
-  /** The answer's JSON. @throws AdminError */
-  async json(path: string, ...how: How): Promise<unknown> {
-    const text = await this.text(path, ...how);
-    const answer = parseJson(text);
-    if (answer === undefined) throw new AdminError(`${this.url}${path} answered something other than JSON`);
-    return answer;
+    const reason = headers['x-maitred-reason'];
+    if (status < 200 || status >= 300 || reason === undefined)
+      throw new AdminError(`${url} ${this.#refusal(status, reason, text)}`);
+    const said = parseJson(text);
+    if (said === undefined) throw new AdminError(`${url}${path} answered something other than JSON`);
+    return said;
   }
 
   #reasonOf(error: NodeJS.ErrnoException): string {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
-import { wantsKey } from '../sidecar/admin/engine-words.js';
+import { keyRemedy } from '../sidecar/admin/engine-words.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -51,7 +51,7 @@ export function addEnginesCommand(program: Command): void {
         row = (await client.json(pathOf(row.id))) as Row;
       }
       const { id: name, state, down_reason: reason, capacity_tokens: capacity } = row;
-      const remedy = wantsKey(reason) ? 'remove it, and add it with --api-key VARIABLE' : 'it stays, and is asked again until it answers'; // prettier-ignore
+      const remedy = keyRemedy(reason) === undefined ? 'it stays, and is asked again until it answers' : 'remove it, and add it with its key: --api-key VARIABLE'; // prettier-ignore
       process.stdout.write(plain(`${name} is ${state}${reason === null ? '' : `: ${reason}; ${remedy}`}\n`));
       if (state === 'up' && capacity === null)
         complain(`${name} has a KV cache of unknown size, so no gate protects it: remove it, and add it with --capacity-tokens`); // prettier-ignore

@@ -15,7 +15,7 @@ import {
   servedSchema,
   type Config,
 } from '../sidecar/config/index.js';
-import { SET_KEY } from '../sidecar/admin/engine-words.js';
+import { CORRECT_KEY, SET_KEY } from '../sidecar/admin/engine-words.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
@@ -106,10 +106,10 @@ async function lookAt(config: Config, engineKey: string | undefined) {
   ];
   const refused = findings.find(({ advice }) => advice === NOT_ENGINE);
   if (refused !== undefined) throw new Error(`${refused.found}; nothing is written`);
-  const keyed = engineKey === undefined ? `run init again with --engine-key VARIABLE, or ${SET_KEY}` : `correct ${engineKey}`; // prettier-ignore
+  const remedies: Readonly<Record<string, string>> = { [SET_KEY]: `run init again with --engine-key VARIABLE, or ${SET_KEY}`, [CORRECT_KEY]: `correct ${engineKey}` }; // prettier-ignore
   const lines = (...levels: readonly Finding['level'][]) =>
     findings.flatMap(({ level, subject, found, advice }) => {
-      const remedy = advice === SET_KEY ? keyed : advice;
+      const remedy = (advice && remedies[advice]) ?? advice;
       return levels.includes(level) ? [`${subject}: ${found}${remedy === undefined ? '' : ` (${remedy})`}`] : [];
     });
   const unasked = isUnset ? [`the engines were not asked, as ${engineKey} is not set here`] : [];

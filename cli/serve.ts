@@ -13,12 +13,13 @@ import {
 } from '../sidecar/config/index.js';
 import { reasonOf } from '../sidecar/errors.js';
 import { startGateway, type Gateway } from '../sidecar/index.js';
-import { counted } from '../text/index.js';
+import { counted, span } from '../text/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { NO_ENGINE, addConfigOptions, configInputs, type ConfigFlags } from './config.js';
 import { accessFindings } from './doctor/settings.js';
+import { complain } from './complain.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
 import { ShadowThread } from './shadow/thread.js';
@@ -75,9 +76,13 @@ async function serve(inputs: ConfigInputs, record: string | undefined): Promise<
     };
     const stop = async () => {
       await demo?.stop();
-      await gateway.drain();
+      await gateway.drain((calls, ms) => {
+        if (calls > 0 && process.stderr.isTTY)
+          complain(`waits up to ${span(ms)} for ${counted(calls, 'call')} to end; Ctrl-C again ends at once`);
+      });
     };
-    await untilStopped(configFileOf(inputs) === undefined ? { stop } : { stop, reload });
+    // After a second signal, clients are told, and what is recorded is written.
+    await untilStopped(configFileOf(inputs) === undefined ? { stop } : { stop, reload }).finally(() => gateway.close());
   } finally {
     await shadow?.close();
     await embedded.close();

@@ -16,6 +16,7 @@ import { holderKey } from './identity/shared-keys.js';
 import { fieldsOf, requestIdOf } from './http/headers.js';
 import { listen, type Listener, type Routes } from './http/listener.js';
 import { splitTarget } from './http/target.js';
+import { tellFailure } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
@@ -72,7 +73,6 @@ export class Gateway {
   readonly adminUrl: string;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #flushMs = FLUSH_MS_MIN;
 
   constructor(
     private readonly context: Context,
@@ -116,31 +116,32 @@ export class Gateway {
     this.context.log.error(fields, 'reload refused');
   }
 
-  /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */
-  drain(): Promise<void> {
-    return (this.#draining ??= this.#drain());
+  /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. @param tell receives their number */
+  drain(tell?: (calls: number, ms: number) => void): Promise<void> {
+    return (this.#draining ??= this.#drain(tell));
   }
 
   /** Ends all calls immediately, and closes. */
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+  close(flushMs = FLUSH_MS_MIN): Promise<void> {
+    return (this.#closing ??= this.#close(flushMs));
   }
 
-  async #close(): Promise<void> {
-    await closeAll(this.context, this.listeners, this.#flushMs);
+  async #close(flushMs: number): Promise<void> {
+    await closeAll(this.context, this.listeners, flushMs);
     this.context.log.info('closed');
     await flushed(this.context.log);
   }
 
-  async #drain(): Promise<void> {
+  async #drain(tell?: (calls: number, ms: number) => void): Promise<void> {
     const { active, config, log } = this.context;
     this.context.draining = true;
     this.context.batches?.stop();
-    log.info({ active: active.size }, 'draining');
-    const endsAt = performance.now() + config.timeouts.drainMs;
-    await active.emptied(config.timeouts.drainMs);
-    this.#flushMs = Math.max(FLUSH_MS_MIN, Math.min(FLUSH_MS_MAX, endsAt - performance.now()));
-    await this.close();
+    const { drainMs } = config.timeouts;
+    log.info({ active: active.size, drain_ms: drainMs }, 'draining');
+    tell?.(active.size, drainMs);
+    const endsAt = performance.now() + drainMs;
+    await active.emptied(drainMs);
+    await this.close(Math.max(FLUSH_MS_MIN, Math.min(FLUSH_MS_MAX, endsAt - performance.now())));
   }
 }
 
@@ -180,9 +181,9 @@ function refused(context: Context, error: GatewayError, request?: IncomingMessag
     totals.refused({ identity: { program } }, code, driver.now());
     if (program !== undefined) pastCalls.turnedAway(program, requestIdOf(request), error, driver.now());
   }
-  const fields = { ...(request && fieldsOf(request)), code, err };
-  if (err === undefined) log.info(fields, 'refused');
-  else log.error(fields, 'request failed');
+  const fields = request && fieldsOf(request);
+  if (err === undefined) tellFailure(log, { ...fields }, error);
+  else log.error({ ...fields, code, err }, 'request failed');
 }
 
 /** Loads the shared state only if it is on. */

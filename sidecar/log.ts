@@ -1,10 +1,12 @@
 import pino, { type Logger } from 'pino';
+import type { Millis } from '../src/index.js';
 import type { Observer } from './calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from './calls/spec.js';
 import type { Config } from './config/index.js';
 import type { ErrorCode } from './errors.js';
 import { readable } from './readable-log.js';
 import { isBackground } from './watch/known-programs.js';
+import { faultIn, faultOf } from './watch/totals.js';
 
 /** Bytes of lines, or time, after which the lines are written together. */
 const WRITE_BYTES = 65_536;
@@ -36,14 +38,26 @@ const asBytes = (line: string): string => Buffer.from(line) as unknown as string
 export class CallLog implements Observer {
   constructor(private readonly log: Logger) {}
 
-  refused({ requestId, id, tenant }: CallSpec, code: ErrorCode): void {
-    this.log.info({ request_id: requestId, call: id, tenant, code }, 'refused');
+  refused({ requestId, id, tenant }: CallSpec, code: ErrorCode, _: Millis, message: string): void {
+    tellFailure(this.log, { request_id: requestId, call: id, tenant }, { code, message });
   }
 
   ended({ spec }: CallHandle, report: CallReport): void {
-    if (this.log.isLevelEnabled('info')) this.log.info(lineOf(spec, report), 'call');
+    const code = faultIn(report);
+    if (code !== undefined) {
+      // The gateway's own words tell no more than the engine's, except where no engine was up.
+      const { message = report.message } = (code !== 'no_engine' && report.failures.at(-1)) || {};
+      tellFailure(this.log, lineOf(spec, report), { code, message }, 'call');
+    } else if (this.log.isLevelEnabled('info')) this.log.info(lineOf(spec, report), 'call');
   }
 }
+
+/** A failure that is no fault of the client is a warning, and has its reason; that of a client might quote its prompt. */
+export function tellFailure(log: Logger, fields: object, error: { readonly code: string; readonly message: string | undefined }, what = 'refused') {
+  const { code, message } = error;
+  if (faultOf(code) === 'client') log.info({ ...fields, code }, what);
+  else log.warn({ ...fields, code, message }, what);
+} // prettier-ignore
 
 function lineOf(spec: CallSpec, report: CallReport): Record<string, unknown> {
   const { identity, facts } = spec;
@@ -71,7 +85,6 @@ function lineOf(spec: CallSpec, report: CallReport): Record<string, unknown> {
     cached_tokens: usage?.cachedTokens,
     output_tokens: usage?.outputTokens,
     status: report.status,
-    code: report.code,
     outcome: report.outcome,
   };
 }

@@ -1,11 +1,11 @@
-import { deadEngine, SET_KEY, wantsKey } from '../../sidecar/admin/engine-words.js';
+import { downRemedy, keyRemedy } from '../../sidecar/admin/engine-words.js';
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { AT_ZERO } from '../../sidecar/discovery/discovery.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';
 import { idOf, placeOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
-import { NotAnEngine } from '../../sidecar/engines/index.js';
+import { keyFault, NotAnEngine } from '../../sidecar/engines/index.js';
 import { integer } from '../../text/index.js';
 import { OWN_NAME } from '../advice.js';
 import { NOT_ENGINE, SET_CAPACITY, SET_MODELS, broken, note, ok, warning, when, type Finding } from './finding.js';
@@ -49,10 +49,7 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
   if (found instanceof NotAnEngine) return [broken(subject, found.message, NOT_ENGINE)];
   if (found instanceof Error) {
     const reason = reasonOf(found);
-    const key = engine.apiKey === undefined ? 'calls without a key' : 'its key';
-    return wantsKey(reason)
-      ? [broken(subject, `${engine.url} refuses ${key}`, SET_KEY)]
-      : [broken(subject, `${engine.url} is not healthy: ${reason}`, deadEngine())];
+    return [broken(subject, `${engine.url} is not healthy: ${reason}`, downRemedy({ down_reason: reason, was_up: false }))]; // prettier-ignore
   }
   const isEmpty = (found.models?.size ?? 0) === 0;
   const seen = engine.kind === 'auto' ? found : await examine({ ...engine, kind: 'auto' }, { timeoutMs, connectMs, calls: false }).catch(() => found); // prettier-ignore
@@ -63,12 +60,12 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
     return [...misnamed, ...(await judged({ ...engine, kind: own }, config, calls))];
   return [
     ...misnamed,
-    ...when(isEmpty, broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`)),
+    ...when(isEmpty, broken(subject, 'it lists no model', 'list its models in engines[].models')),
     ...(isEmpty ? [] : healthFindings(subject, engine, found)),
     ...when((engine.window ?? config.admission.window) === 1, note(subject, 'runs one call at a time', 'leave engines[].window and admission.window out, unless it can run no more')),
     ...when(engine.serverName !== undefined && !engine.url.startsWith('https:'), note(subject, 'is reached without TLS, so its serverName has no effect', 'correct engines[].url, or leave it out')),
     ...hostFindings(subject, engine, found),
-    ...callFindings(subject, found),
+    ...callFindings(subject, engine, found),
     ...flagFindings(subject, found),
   ]; // prettier-ignore
 }
@@ -132,10 +129,11 @@ function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }:
 const isRefused = ({ status = 0 }: { readonly status: number | undefined }) => status >= 400 && status < 500;
 
 /** A small call that failed, unless the finding of its model says so. */
-function callFindings(subject: string, { called, unlisted, load }: Examination): Finding[] {
+function callFindings(subject: string, engine: EngineConfig, { called, unlisted, load }: Examination): Finding[] {
   if (called === undefined || called.isAnswered) return [];
   const { model, path, status } = called;
-  if (status === 401 || status === 403) return [broken(subject, `refuses a call, with status ${status}`, SET_KEY)];
+  const fault = keyFault(engine, status ?? 0);
+  if (fault !== '') return [broken(subject, `refuses a call, with status ${status}${fault}`, keyRemedy(fault))];
   if (status === 404 && unlisted.includes(model)) return [];
   const how = status === undefined ? 'does not answer' : status === 200 ? 'answers no completion to' : `answers ${status} to`; // prettier-ignore
   // One that is busy may be late.

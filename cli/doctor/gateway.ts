@@ -4,7 +4,6 @@ import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isServing } from '../../sidecar/engines/index.js';
 import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
-import { OWN_NAME } from '../advice.js';
 import { someOf, twinFindings } from './engines.js';
 import { SET_CAPACITY, SET_MODELS, broken, note, ok, warning, when, type Finding } from './finding.js';
 import { idleFindings } from './settings.js';
@@ -33,8 +32,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     ]; // prettier-ignore
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
-    const advice = error.status === undefined ? `start it (${OWN_NAME} serve --config FILE), or correct --url` : undefined; // prettier-ignore
-    return [broken('gateway', error.message, advice)];
+    return [broken('gateway', error.message)];
   }
 }
 

@@ -143,9 +143,7 @@ function troublesInWords({
   failures,
   request_counts: counts,
 }: Pick<BatchView, 'failures' | 'request_counts'> & Partial<Pick<BatchView, 'pauses'>>) {
-  // Of an earlier version, it may have no failures.
-  const told = (failures as BatchObject['failures'] | undefined)?.data ?? [];
-  const failed = told.map(({ line, message }) => `Line ${line} failed: ${message}`);
+  const failed = (failures?.data ?? []).map(({ line, message }) => `Line ${line} failed: ${message}`);
   if (failed.length > 0 && counts.failed > failed.length)
     failed.push(`And ${count(counts.failed - failed.length)} more failed.`);
   if (pauses === undefined) return failed;

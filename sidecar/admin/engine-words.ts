@@ -1,16 +1,17 @@
+import { keyFault } from '../engines/index.js';
 import { PLAIN } from '../errors.js';
 import { DRAINED } from '../watch/totals.js';
 import type { Engine } from './answers.js';
 import { count, counted, isRecent, latestOf, span } from './figures.js';
 import { outageOf } from './outage-words.js';
 
-/** @param which engines to name */
-export const deadEngine = (which = 'it'): string => `start ${which}, or correct the url`;
 const restartOf = (which: string): string => `restart ${which}, or read its log`;
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the right key';
+export const CORRECT_KEY = 'correct engines[].apiKey, or the variable that it names';
 
-/** Whether an engine is down because it wants a key, or another one. */
-export const wantsKey = (reason: string | null): boolean => /answered 40[13]$/.test(reason ?? '');
+/** The remedy of an engine that wants a key, or another one; undefined: it does not. */
+export const keyRemedy = (reason: string | null): string | undefined =>
+  reason?.endsWith(keyFault({})) ? SET_KEY : reason?.endsWith(keyFault({ apiKey: '' })) ? CORRECT_KEY : undefined;
 
 /** Whether one that is down was reached: it fails calls or its probes, or is stuck. */
 const isReached = (reason: string | null | undefined): boolean =>
@@ -28,12 +29,10 @@ export const downRemedy = (
   { down_reason: reason, was_up: wasUp }: Pick<Engine, 'down_reason' | 'was_up'>,
   which = 'it',
 ): string =>
-  // prettier-ignore
-  wantsKey(reason)
-    ? SET_KEY
-    : isReached(reason)
-      ? restartOf(which)
-      : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}${wasUp ? `start ${which}` : deadEngine(which)}`;
+  keyRemedy(reason) ??
+  (isReached(reason)
+    ? restartOf(which)
+    : `${reason === PLAIN['ECONNREFUSED'] ? '' : 'restart or '}start ${which}${wasUp ? '' : ', or correct the url'}`);
 
 /** `has been down for 9 s (connection refused).`, or that it is silent. */
 export function troubleOf(engine: Engine): string {

@@ -1,7 +1,7 @@
 import { engineId, type CallId, type ProgramView } from '../../src/index.js';
 import { budgetOf } from '../calls/budget.js';
 import type { Parts } from '../context.js';
-import { isServing, type Engine } from '../engines/index.js';
+import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
@@ -100,13 +100,12 @@ export function programDetail(
   const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
   const now = driver.now();
   const recent = context.totals.read(now);
-  const troubleIn = (engine: Engine) => troubleOf(engineRow(context, engine, recent));
   const troubles = (model: string) =>
     fleet
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => [engine.id, troubleIn(engine)] as const);
+      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent))] as const);
   const troubleAt = (id: string) => {
     const engine = fleet.get(engineId(id));
     const row = engine && engineRow(context, engine, recent);

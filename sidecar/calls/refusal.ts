@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Api, JsonObject } from '../apis/api.js';
 import { isObject, listOf, objectOf, parseObject } from '../apis/fields.js';
+import { SCHEDULED } from '../apis/index.js';
+import { ADAPTERS } from '../engines/adapters.js';
 import type { Engine } from '../engines/index.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { JSON_TYPE } from '../http/headers.js';
@@ -28,6 +30,9 @@ const SECRETS = [
 const STACK = /\s+(?:at \S+ ?\(|at \S+:\d+|File "|Traceback \(|#\d+ 0x)/;
 /** Paths of files, with line and column. */
 const PATHS = /(?<![\w.])(?:[a-z]:)?(?:[\\/][\w.@+~-]+){2,}(?::\d+)*/gi;
+
+/** Paths at engines that are the same everywhere, so that they give nothing away. */
+const ASKED = new Set([...SCHEDULED.keys(), ...Object.values(ADAPTERS).map(({ healthPath }) => healthPath)]);
 
 /** Whether a 429 names, by its code or type, a limit of the caller rather than a lack of room in the engine. */
 export function isOfCaller(body: Buffer): boolean {
@@ -120,9 +125,9 @@ export function redacted(value: unknown, secrets: readonly string[] = []): strin
   // Cut first: the patterns below take quadratic time, and clients may have written the text.
   let text = typeof value === 'string' ? value.slice(0, 4 * QUOTE_MAX) : '';
   text = text.slice(0, text.search(STACK) >>> 0);
-  for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[...]');
-  for (const secret of [...SECRETS, PATHS]) text = text.replaceAll(secret, '[...]');
-  return shortened(text);
+  for (const secret of secrets) text = text.replaceAll(secret, '[...]');
+  for (const secret of SECRETS) text = text.replaceAll(secret, '[...]');
+  return shortened(text.replaceAll(PATHS, (path) => (ASKED.has(path) ? path : '[...]')));
 }
 
 const shortened = (value: unknown): string =>

@@ -8,7 +8,7 @@ export { fileFault, readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';
 export { configFileOf, keepRestartKeys, loadConfig, type ConfigInputs } from './load.js';
 export { count as countSchema, MAKE_HASH, MAKE_TOKEN, TOKEN_CHARS_MIN } from './note.js';
-export { overridden, readEnvironment, type Override } from './overrides.js';
+export { overridden, readEnvironment, URL_VARIABLE, type Override } from './overrides.js';
 export { checkValue, ConfigError, pathText, problemText, type ConfigProblem, type Path } from './problems.js';
 export {
   configKeys,

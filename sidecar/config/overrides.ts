@@ -19,6 +19,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Variable that names the file if no flag does. */
 export const FILE_VARIABLE = 'MAITRED_CONFIG';
 
+/** Variable that names the gateway which commands ask. */
+export const URL_VARIABLE = 'MAITRED_URL';
+const OTHERS = [FILE_VARIABLE, URL_VARIABLE];
+
 /**
  * Variables that Kubernetes adds to every pod for a Service called `maitred`: neither ours nor the user's mistake. It
  * sets MAITRED_PORT to a URL; if that is a number, the user meant another variable.
@@ -33,7 +37,7 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
   const overrides: Override[] = [];
   const problems: ConfigProblem[] = [];
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || SERVICE_LINK.test(`${variable}=${text}`))
+    if (!variable.startsWith('MAITRED_') || OTHERS.includes(variable) || SERVICE_LINK.test(`${variable}=${text}`))
       continue;
     const key = BY_VARIABLE.get(variable);
     if (key === undefined) {
@@ -47,7 +51,7 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
 
 /** The known variable that `variable` becomes with another section or key; otherwise the most similar one. */
 function meantBy(variable: string): string {
-  const known = [...BY_VARIABLE.keys(), FILE_VARIABLE];
+  const known = [...BY_VARIABLE.keys(), ...OTHERS];
   const tail = variable.slice('MAITRED'.length);
   const whole = known.find((name) => name.endsWith(tail));
   return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md says how they are named';

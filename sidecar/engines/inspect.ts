@@ -21,6 +21,10 @@ export class NotAnEngine extends Error {
   override readonly name = 'NotAnEngine';
 }
 
+/** How the reason ends for which an engine is down that answers so; '' unless it is for want of the right key. */
+export const keyFault = ({ apiKey }: Pick<EngineConfig, 'apiKey'>, status = 401): string =>
+  status === 401 || status === 403 ? `: engines[].apiKey is ${apiKey === undefined ? 'missing' : 'refused'}` : '';
+
 /** Every gateway answers here, on each of its ports, as most engines do. */
 const GATEWAY_PATH = '/health';
 
@@ -59,13 +63,18 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
   // A proxy before an engine that starts has pages, too, with other statuses.
   if (known === undefined && !config.models && health.isPage && (isOk(health.status) || health.status === 404))
     throw new NotAnEngine(`${config.url} is a web site, not an engine: its ${adapter.healthPath} is a page`);
-  const refused = new Error(`${adapter.healthPath} answered ${health.status}`);
+  const refused = (path: string, { status }: Answer) =>
+    new Error(`${path} answered ${status}${keyFault(config, status)}`);
   const unsure = health.status >= 400 && health.status < 500;
-  if (!isOk(health.status) && !unsure) throw refused;
+  if (!isOk(health.status) && !unsure) throw refused(adapter.healthPath, health);
   const [listed, load] = await Promise.all([get(MODELS_PATH), adapter.readLoad(get)]);
   const models = serves(readModels(listed), config, adapter);
   // A 4xx shows that the server is up but does not serve this path (a proxy, a key). Then its model list decides.
-  if (unsure && models === undefined) throw refused;
+  if (models === undefined) {
+    const list = known === undefined ? await ask(MODELS_PATH).catch(() => undefined) : undefined;
+    if (list !== undefined && keyFault(config, list.status) !== '') throw refused(MODELS_PATH, list);
+    if (unsure) throw refused(adapter.healthPath, health);
+  }
   return { adapter, isSure, ...(models && { models }), load, get };
 }
 

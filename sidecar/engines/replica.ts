@@ -304,7 +304,7 @@ export class Replica {
 
   #healthy({ adapter, isSure, models = this.models, load }: Inspection): void {
     if (models.size === 0 && !isServing(this))
-      return this.#unhealthy(`${MODELS_PATH} lists no models, or does not answer without an apiKey`);
+      return this.#unhealthy(`${MODELS_PATH} lists no models, or does not answer`);
     this.adapter = adapter;
     this.#identified ||= isSure;
     this.models = models;

@@ -14,6 +14,7 @@ import type { Admitted } from '../http/listener.js';
 import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
 import { splitTarget } from '../http/target.js';
+import { tellFailure } from '../log.js';
 
 /** A request that bypasses the queues, and the API whose errors its client can read. */
 export interface Asked extends Admitted {
@@ -168,15 +169,13 @@ export class Relay implements AnswerSink, Active {
 
   #report(failure: GatewayError | undefined): void {
     this.context.metrics.passedThrough(this.engine.id);
-    this.context.log.info(
-      {
-        ...fieldsOf(this.asked.request),
-        engine: this.engine.id,
-        status: this.#status,
-        code: failure?.code,
-        duration_ms: Math.round(performance.now() - this.#startedAt),
-      },
-      'passed through',
-    );
+    const fields = {
+      ...fieldsOf(this.asked.request),
+      engine: this.engine.id,
+      status: this.#status,
+      duration_ms: Math.round(performance.now() - this.#startedAt),
+    };
+    if (failure === undefined) this.context.log.info(fields, 'passed through');
+    else tellFailure(this.context.log, fields, failure, 'passed through');
   }
 }

@@ -20,6 +20,10 @@ const LEFT_MAX = 1000;
 /** Statuses of engines for a call that is wrong in itself; others may be those of a wrong key or model at the engine. */
 const ENGINE_CLIENT_ERRORS = ['engine_400', 'engine_413', 'engine_415', 'engine_422'];
 
+/** The code with which a call failed, of an engine's answer its status; undefined: it did not. */
+export const faultIn = ({ outcome, code, status }: CallReport): string | undefined =>
+  outcome === 'completed' ? undefined : (code ?? `engine_${status}`);
+
 /** Whose fault the end of a call was. A call that found no room or waited too long is none of its client. */
 export function faultOf(end: string): 'client' | 'service' {
   const { status = 500 } = (ERRORS as Partial<Record<string, { readonly status: number }>>)[end] ?? {};
@@ -133,9 +137,8 @@ export class Totals implements Observer {
   }
 
   ended({ spec }: Pick<CallHandle, 'spec'>, report: CallReport, nowMs: Millis): void {
-    const { queueMs, dispatch, usage, outcome, status, code, wasRunning } = report;
-    const end = outcome === 'completed' ? outcome : (code ?? `engine_${status}`);
-    if (outcome !== 'cancelled') this.#end(spec, end, nowMs, dispatch?.engine);
+    const { queueMs, dispatch, usage, outcome, wasRunning } = report;
+    if (outcome !== 'cancelled') this.#end(spec, faultIn(report) ?? outcome, nowMs, dispatch?.engine);
     else if (wasRunning) this.#left.push({ identity: spec.identity, report, atMs: nowMs });
     if (this.#left.length > LEFT_MAX) this.#left.shift();
     this.#each(nowMs, (step) => {

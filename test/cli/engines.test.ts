@@ -40,6 +40,18 @@ describe('maitred engines', () => {
     await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
   });
 
+  it('asks the gateway of MAITRED_URL, as other commands do, unless a flag names one', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const env = { MAITRED_URL: `${url}/v1` };
+    for (const word of ['engines', 'why', 'top', 'doctor']) expect(await run([word], env)).toMatchObject({ code: 0 });
+    expect((await run(['end', 'p'], env)).err).toContain(`${url} answers 404`);
+    expect((await run(['engines', '--url', 'http://127.0.0.1:1'], env)).err).toContain('127.0.0.1:1 cannot be reached');
+    expect((await run(['engines'], { MAITRED_URL: 'gpu' })).err).toContain('MAITRED_URL');
+    expect((await run(['why', '--help'])).out).toContain('env: MAITRED_URL');
+    // It is no key of the configuration.
+    expect((await run(['config'], env)).code).toBe(0);
+  });
+
   it('refuses an engine that is there by another name, and warns of one that wants a key', async () => {
     const [first, keyed] = [await fakeEngine(), await FakeEngine.start({ '/health': 200, '/v1/models': 401 })];
     const { url } = await world([first]);
@@ -49,7 +61,7 @@ describe('maitred engines', () => {
     expect((await ask(`${url}/engines/twin`)).status).toBe(404);
     const { out } = await add(keyed.url, '--id', 'keyed');
     expect((await ask(`${url}/engines/keyed`)).json()).toMatchObject({ capacity_tokens: 900 });
-    expect(out).toMatch(/^keyed is down: .* 401; .*--api-key VARIABLE\n$/);
+    expect(out).toMatch(/^keyed is down: .* 401: engines\[\]\.apiKey is missing; .*--api-key VARIABLE\n$/);
     const findings = (await run(['doctor', '--url', url, '--json'])).out;
     expect(findings).toMatch(/"found":"keyed has been down[^}]*apiKey/);
     // Of the same URL, what an operator has removed may come back at once.

@@ -59,7 +59,7 @@ describe('maitred init', () => {
     expect(loadConfig({ file }).engines.map((engine) => engine.url)).toEqual(urls);
     const told = [
       /connection refused/,
-      /without a key.*apiKey/,
+      /answered 401: engines\[\]\.apiKey is missing \(run init again.*apiKey/,
       /unknown size.*capacityTokens/,
       /no answer within 1 s/,
     ];
@@ -97,6 +97,11 @@ describe('maitred init', () => {
     const { err } = await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], { ENGINE_KEY: 'of-the-engine' }); // prettier-ignore
     expect(err).not.toContain('export');
     expect(requests).toContain('GET /v1/models Bearer of-the-engine');
+    const keyed = await FakeEngine.start({ '/health': 200, '/v1/models': 401 });
+    const wrong = await run(['init', '-o', '-', '-e', keyed.url, '--engine-key', 'ENGINE_KEY'], {
+      ENGINE_KEY: 'wrong',
+    });
+    expect(wrong.err).toContain('engines[].apiKey is refused (correct ENGINE_KEY)');
   });
 
   it('replaces nothing', async () => {

@@ -102,7 +102,10 @@ describe('maitred serve', () => {
     expect(maitred.process.exitCode).toBeNull();
     maitred.kill('SIGTERM');
     expect(await maitred.ended).toBe(130);
-    await read.cancel().catch(() => undefined);
+    let text = '';
+    for (let next = await read.read(); !next.done; next = await read.read()) text += Buffer.from(next.value).toString();
+    expect(text).toContain('"code":"draining"');
+    expect(maitred.stdout).toContain('"msg":"closed"');
   });
 
   it('exits 1 when the port is taken, or the host is none of ours', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Engine } from '../../../sidecar/admin/answers.js';
 import { batchInShort, batchRows } from '../../../sidecar/admin/batches.js';
 import { downRemedy, engineInWords } from '../../../sidecar/admin/engine-words.js';
+import { keyFault } from '../../../sidecar/engines/index.js';
 import { statusOf } from '../../../sidecar/admin/status.js';
 
 // Ages are told to a tenth of a second.
@@ -226,6 +227,8 @@ it('has the worst that stands in its title, first, and nothing that is over', ()
   const reasons = ['answered with status 500, where others answered', 'it is stuck: it has run none of its 3 requests for 9 s', 'GET /health answered 500', 'GET /health answered 404']; // prettier-ignore
   expect(reasons.map((down_reason) => downRemedy({ down_reason, was_up: false }, 'e1'))).toEqual([...Array<string>(3).fill('restart e1, or read its log'), 'restart or start e1, or correct the url']); // prettier-ignore
   expect(downRemedy({ down_reason: 'connection refused', was_up: true }, 'e1')).toBe('start e1');
+  const keyed = [{}, { apiKey: 'wrong' }].map((engine) => `/v1/models answered 401${keyFault(engine)}`);
+  expect(keyed.map((down_reason) => downRemedy({ down_reason, was_up: true }))).toEqual([expect.stringMatching(/^set engines\[\]\.apiKey: /), expect.stringMatching(/^correct engines\[\]\.apiKey, /)]); // prettier-ignore
 });
 
 it('warns of waits for which the scheduler itself makes way, with what helps', () => {

@@ -138,6 +138,14 @@ describe('joining', () => {
     expect(harness.take()).toEqual([]);
   });
 
+  it.each([
+    [undefined, 'missing'],
+    ['wrong', 'refused'],
+  ])('says of an engine alone whose models want a key that it is, with %s, %s', async (apiKey, fault) => {
+    const { harness } = await probed({ ...VLLM, '/v1/models': 401 }, { ...(apiKey && { apiKey }) });
+    expect(harness.engine('e').trouble?.reason).toBe(`/v1/models answered 401: engines[].apiKey is ${fault}`);
+  });
+
   it.each<[string, Record<string, Route>]>([
     ['has no metrics', { ...VLLM, '/metrics': 404 }],
     ['has garbage for metrics', { ...VLLM, '/metrics': '\0{{{"' }],

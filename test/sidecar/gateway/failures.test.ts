@@ -139,11 +139,36 @@ describe('a client whose call every engine fails', () => {
   it.each([
     ['a page', replies(502, '<p>boom at Object. (/srv/app.js:1:1)</p>'), 'status 502.'],
     ['a path', says(500, { message: 'boom in /srv/engine/x.py:5' }), 'status 500: boom in [...]'],
+    ['no path but', says(500, { message: 'no /v1/completions' }), 'status 500: no /v1/completions'],
     ['a stack', says(500, { message: 'boom\n    at run (/srv/app.js:1:1)' }), 'status 500: boom'],
   ] as const)('does not hear the insides of engines (%s)', async (_, answer, words) => {
     const { chat } = await lone(answer, { limits: { attemptsMax: 1 } });
     const { error } = (await chat()).json() as { error: { message: string } };
     expect(error.message).toMatch(new RegExp(`${words.replaceAll(/[.[\]]/g, '\\$&')}$`));
+  });
+});
+
+describe('the log line of a call that failed', () => {
+  it('warns of a failure of the engine or the gateway, with code and reason in the words of why', async () => {
+    const all = await lone(says(500, { message: 'CUDA error in http://10.0.0.7:8000/run' }), { limits: { attemptsMax: 1 } }); // prettier-ignore
+    await all.chat({}, named('p'));
+    const message = 'The engine answered with status 500: CUDA error in [...]';
+    await expect.poll(() => all.calls()).toMatchObject([{ level: 40, code: 'engine_failed', message }]);
+    expect((await all.ask('/programs/p/explain')).text).toContain(message);
+    const none = await world([], { engines: [{ url: 'http://127.0.0.1:1' }] });
+    await none.chat();
+    const reason = expect.stringMatching(/^No engine is ready \(.*: connection refused\)\.$/) as string;
+    const refused = () => none.logs.filter(({ msg }) => msg === 'refused' || msg === 'call');
+    await expect.poll(refused).toMatchObject([{ level: 40, code: 'no_engine', message: reason }]);
+  });
+
+  it('is none of a client’s fault, and does not quote what a client may have written', async () => {
+    const { calls, chat, logs } = await lone(says(400, { message: 'no role for "my secret prompt"' }));
+    await chat();
+    await expect.poll(calls).toMatchObject([{ level: 30, code: 'engine_400', outcome: 'client_error' }]);
+    await chat({ messages: 'my secret prompt' });
+    await expect.poll(() => logs.filter(({ msg }) => msg === 'refused')).toMatchObject([{ level: 30 }]);
+    expect(JSON.stringify(logs)).not.toContain('my secret prompt');
   });
 });
 
@@ -258,10 +283,14 @@ describe('when all engines are gone', () => {
     expect(refusal(await all.chat())).toEqual([503, 'no_engine']);
   });
 
-  it('no cause that is told has an address', () => {
-    const reason = 'Connect Timeout Error (attempted address: 10.0.0.3:8000, timeout: 1000ms)';
+  it.each([
+    ['Connect Timeout Error (attempted address: 10.0.0.3:8000)', 'Connect Timeout Error (attempted address: [...])'],
+    ['/v1/models answered 401: engines[].apiKey is missing', '/v1/models answered 401: engines[].apiKey is missing'],
+    ['/api/version answered 500', '/api/version answered 500'],
+    ['http://gpu-1/v1/models is a web site', '[...] is a web site'],
+  ])('no cause that is told has an address (%s)', (reason, told) => {
     const { message } = noEngine({ list: () => [{ id: 'a', trouble: { reason, sinceMs: 0 } } as never] });
-    expect(message).toBe('No engine is ready (a: Connect Timeout Error (attempted address: [...], timeout: 1000ms)).');
+    expect(message).toBe(`No engine is ready (a: ${told}).`);
   });
 
   it('and one cannot be reached, a call is sent when it can be again', async () => {
