@@ -135,7 +135,8 @@ export class Gateway {
   async #drain(tell?: (calls: number, ms: number) => void): Promise<void> {
     const { active, config, log } = this.context;
     this.context.draining = true;
-    this.context.batches?.stop();
+    // A failure there is told when it closes.
+    this.context.batches?.leave().catch(() => undefined);
     const { drainMs } = config.timeouts;
     log.info({ active: active.size, drain_ms: drainMs }, 'draining');
     tell?.(active.size, drainMs);

@@ -38,7 +38,6 @@ export class Batches {
   readonly #shelves = new Map<TenantId, Shelf>();
   /** One batch after the other is planned, which bounds the memory. */
   #planning: Promise<unknown> = Promise.resolve();
-  #isClosing = false;
   #ticks = 0;
   #cancelTick = (): void => undefined;
   /** Wake what waits for room on the disk. */
@@ -142,16 +141,11 @@ export class Batches {
     return this.shown(shelf, id);
   }
 
-  /** Starts no further line. */
-  stop(): void {
-    this.#isClosing = this.#pump.isStopped = true;
+  /** Starts no further line. Resolves when nothing is written any more: lines without an answer are asked after the next start. */
+  async close(): Promise<void> {
+    this.#pump.isStopped = true;
     this.#cancelTick();
     for (const wake of this.#waits.splice(0)) wake();
-  }
-
-  /** Resolves when nothing is written any more. Lines without an answer are asked again after the next start. */
-  async close(): Promise<void> {
-    this.stop();
     await this.#planning;
     await Promise.all([...this.#pump.works.values()].map(({ run, ending }) => ending ?? run.close()));
   }
@@ -163,9 +157,9 @@ export class Batches {
   #plan(shelf: Shelf, id: string): void {
     this.#tuneHeap();
     this.#planning = this.#planning
-      .then(() => (this.#isClosing ? undefined : this.#open(shelf, id)))
+      .then(() => (this.#pump.isStopped ? undefined : this.#open(shelf, id)))
       .catch(async (err: unknown) => {
-        if (this.#isClosing) return;
+        if (this.#pump.isStopped) return;
         const isFaulty = err instanceof FaultyBatch;
         if (!isFaulty) this.ports.log.error({ err, batch: id }, 'batch failed');
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
@@ -202,7 +196,7 @@ export class Batches {
 
   #changed(id: string): void {
     const work = this.#pump.works.get(id);
-    if (work?.isOver === true && !this.#isClosing) work.ending ??= this.#conclude(work);
+    if (work?.isOver === true && !this.#pump.isStopped) work.ending ??= this.#conclude(work);
     this.#pump.wake();
   }
 
@@ -242,17 +236,21 @@ export class Batches {
       for (const wake of this.#waits.splice(0)) wake();
     }
     if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep();
-    if (!this.#isClosing) this.#cancelTick = this.ports.setTimer(() => this.#tick(), TICK_MS);
+    if (!this.#pump.isStopped) this.#cancelTick = this.ports.setTimer(() => this.#tick(), TICK_MS);
   }
 
   /** Removes files and ended batches that are too old. */
   async #sweep(): Promise<void> {
     const born = this.#seconds - this.ports.config().keepMs / 1000;
+    const remove = (shelf: Shelf, id: string): Promise<void> =>
+      shelf.remove(id).catch((err: unknown) => {
+        this.ports.log.error({ err, id }, 'a file that is too old could not be removed; the next start tries it again');
+      });
     for (const shelf of this.#shelves.values()) {
       for (const batch of shelf.batches.values())
-        if (isEnded(batch) && batch.created_at < born) await shelf.remove(batch.id);
+        if (isEnded(batch) && batch.created_at < born) await remove(shelf, batch.id);
       for (const file of shelf.files.values())
-        if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.remove(file.id);
+        if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await remove(shelf, file.id);
     }
   }
 
@@ -260,7 +258,7 @@ export class Batches {
   async #failedWrite(err: Error): Promise<boolean> {
     this.ports.log.error({ err }, 'batches cannot be written; the next attempt follows in a moment');
     this.fault = FOLDER_FAULTS[(err as NodeJS.ErrnoException).code ?? ''] ?? `cannot be written: ${reasonOf(err)}`;
-    if (!this.#isClosing) await new Promise<void>((wake) => this.#waits.push(wake));
-    return !this.#isClosing;
+    if (!this.#pump.isStopped) await new Promise<void>((wake) => this.#waits.push(wake));
+    return !this.#pump.isStopped;
   }
 }

@@ -25,7 +25,6 @@ export class Pump {
   /** Lines that wait. */
   readonly #waiting = new Set<Part & { readonly work: Work }>();
   #isWoken = false;
-
   isStopped = false;
 
   constructor(private readonly ports: PumpPorts) {}

@@ -15,7 +15,7 @@ export async function relayTo(holder: string | undefined, { request, response }:
   const headers = [...toEngine(request.headers, { dropKey: false, plain: false }), RELAYED, '1'];
   if (length !== undefined) headers.push('content-length', length);
   if (request.headers.expect !== undefined) response.writeContinue();
-  const answer = await ask(new URL(request.url ?? '', holder), {
+  const answer = await ask(`${new URL(holder).origin}${request.url}`, {
     method: request.method as 'GET' | 'POST' | 'DELETE',
     headers,
     body: hasBody(request) ? request : null,

@@ -35,14 +35,12 @@ export class BatchSeat {
   /** URL of the gateway that has them; undefined: none is known. */
   holder: string | undefined;
   #untilMs: number;
-  /** Counts the times that this gateway took or lost them: what an earlier one still holds is not written. */
-  #term = 0;
   /** The heartbeat under way, and what is lost and still closing. */
   #beating: Promise<void> = Promise.resolve();
   #lost: Promise<unknown> = Promise.resolve();
   #claim: Server | undefined;
   #isStarted = false;
-  #isClosing = false;
+  #leaving: Promise<void> | undefined;
   #cancel = (): void => undefined;
 
   private constructor(private readonly ports: SeatPorts) {
@@ -73,19 +71,27 @@ export class BatchSeat {
     await this.#batches?.start();
   }
 
-  stop(): void {
-    this.#batches?.stop();
+  /** Starts no further line. In a cluster, another gateway goes on as soon as the lines that engines have here have ended. */
+  leave(): Promise<void> {
+    return (this.#leaving ??= this.#leave());
   }
 
   async close(): Promise<void> {
-    this.#isClosing = true;
+    await this.leave();
+    if (this.#claim !== undefined) await once(this.#claim.close(), 'close');
+  }
+
+  async #leave(): Promise<void> {
+    const { cluster } = this.ports;
+    await this.#beating;
+    // Heartbeats go on meanwhile, as these lines are written only with the lease.
+    await Promise.all([this.#batches?.close(), this.#lost]);
+    if (cluster === undefined) return;
+    // From now on nothing is written here.
+    this.#batches = undefined;
     this.#cancel();
     await this.#beating;
-    await Promise.all([this.#batches?.close(), this.#lost]);
-    // Another gateway need not wait for the end of the lease.
-    if (this.#isOurs()) await this.ports.cluster?.store.hold(NAME, '', 0);
-    this.#batches = undefined;
-    if (this.#claim !== undefined) await once(this.#claim.close(), 'close');
+    if (this.#isOurs()) await cluster.store.hold(NAME, '', 0);
   }
 
   #isOurs(): boolean {
@@ -93,10 +99,11 @@ export class BatchSeat {
   }
 
   async #take(): Promise<void> {
-    const term = ++this.#term;
-    const isOurs = (): boolean => term === this.#term && this.#isOurs();
-    this.#batches = await Batches.open(this.ports.folder, { ...this.ports.batches, isOurs });
-    if (this.#isStarted) await this.#batches.start();
+    // Batches that were taken before, and lost, write nothing more.
+    const isOurs = (): boolean => this.batches === batches;
+    const batches: Batches = await Batches.open(this.ports.folder, { ...this.ports.batches, isOurs });
+    this.#batches = batches;
+    if (this.#isStarted) await batches.start();
   }
 
   async #beat(): Promise<void> {
@@ -110,18 +117,18 @@ export class BatchSeat {
       else if (held !== undefined) this.#untilMs = -Infinity;
       if (this.#batches !== undefined && !this.#isOurs()) {
         batches.log.warn('another gateway runs the batches now');
-        this.#term += 1;
         this.#lost = Promise.all([this.#lost, this.#batches.close().catch(() => undefined)]);
         this.#batches = undefined;
       }
-      if (this.#batches === undefined && this.#isOurs() && !this.#isClosing) {
+      if (this.#batches === undefined && this.#isOurs() && this.#leaving === undefined) {
         batches.log.info('this gateway runs the batches now');
         await this.#take();
       }
     } catch (err) {
       batches.log.error({ err }, 'batches cannot be taken over; the next attempt follows');
     }
-    if (!this.#isClosing) this.#cancel = setTimer(() => void (this.#beating = this.#beat()), cluster.heartbeatMs);
+    if (this.#leaving !== undefined && this.#batches === undefined) return;
+    this.#cancel = setTimer(() => void (this.#beating = this.#beat()), cluster.heartbeatMs);
   }
 }
 

@@ -52,9 +52,10 @@ function stage() {
       },
     });
     await seat.start();
+    const begin = () => beats.at(-1)!();
     const beat = async () => {
       const count = beats.length;
-      beats.at(-1)!();
+      begin();
       await until(() => beats.length > count);
     };
     const leave = () => {
@@ -62,7 +63,7 @@ function stage() {
       return seat.close();
     };
     cleanUp(leave);
-    return { seat, asked, beat, isCut, leave };
+    return { seat, asked, begin, beat, isCut, leave };
   };
   return { open, clock };
 }
@@ -128,6 +129,40 @@ describe('in a cluster', () => {
     await one.leave();
     await two.beat();
     expect([two.seat.batches !== undefined, two.seat.holder]).toEqual([true, undefined]);
+  });
+
+  it('a gateway that leaves ends the lines of engines with its lease, then gives the batches up for good', async () => {
+    const { open, clock } = stage();
+    const [one, two] = [await open('one'), await open('two')];
+    const id = await batchOf(one.seat);
+    await until(() => one.asked.length === 2);
+    const left = one.seat.leave();
+    clock.now = LEASE_MS - 1;
+    await one.beat();
+    clock.now = LEASE_MS;
+    await two.beat();
+    expect(two.seat.holder).toBe('http://one');
+    const { shelf } = one.seat.batches!.find(id)!;
+    for (const { answer } of one.asked) answer(OK);
+    await left;
+    // An upload that ends now would be unknown where the batches are.
+    await expect(shelf.change(id, {})).rejects.toThrow('No gateway has taken over');
+    await two.beat();
+    await until(() => two.asked.length === 1);
+    two.asked[0]!.answer(OK);
+    await until(() => two.seat.batches!.find(id)!.batch.status === 'completed');
+    await two.leave();
+    expect([one.asked.length, one.seat.batches]).toEqual([2, undefined]);
+  });
+
+  it('a gateway that leaves takes over no batches, even if it is just offered them', async () => {
+    const { open } = stage();
+    const [one, two] = [await open('one'), await open('two')];
+    await one.leave();
+    two.begin();
+    await two.leave();
+    const three = await open('three');
+    expect([two.seat.batches, three.seat.batches !== undefined]).toEqual([undefined, true]);
   });
 
   it('without an answer of the store nobody begins, and the holder ends with its lease', async () => {

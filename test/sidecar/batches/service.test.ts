@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import v8 from 'node:v8';
 import pino from 'pino';
@@ -43,9 +43,9 @@ async function stage(folder = folderOf({}), { inFlightMax = 4, openMax = 50, ...
   });
   await batches.start();
   const close = async () => {
-    batches.stop();
+    const closed = batches.close();
     for (const { answer } of asked) answer(undefined);
-    await batches.close();
+    await closed;
   };
   cleanUp(close);
   /** Lets `ms` pass, and what is due happen. */
@@ -302,16 +302,17 @@ describe('batches', () => {
     expect(batches.shown(shelf, id)).toMatchObject({ status: 'failed', errors: { data: [{ code: 'internal' }] } });
   });
 
-  it('and files that are too old are removed', async () => {
+  it('and files that are too old are removed, also beside one that the system keeps', async () => {
     const { make, clock, asked, close, folder } = await stage();
-    const { shown } = await make(A, lines(1));
+    const { shelf: before, shown } = await make(A, lines(1));
     await until(() => asked.length === 1);
     asked[0]!.answer(OK);
     await until(() => shown().status === 'completed');
+    await before.addFile({ ...[...before.files.values()][0]!, id: 'file-stuck' });
+    mkdirSync(before.pathOf('file-stuck'));
     await close();
-    const later = await stage(folder, { now: () => clock.now + 31 * DAY });
-    const shelf = later.batches.shelf(A);
-    expect([shelf.batches.size, shelf.files.size, readdirSync(shelf.folder)]).toEqual([0, 0, []]);
+    const shelf = (await stage(folder, { now: () => clock.now + 31 * DAY })).batches.shelf(A);
+    expect([shelf.batches.size, shelf.files.size, readdirSync(shelf.folder)]).toEqual([0, 0, ['file-stuck']]);
   });
 });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect } from 'vitest';
 import {
   rawChat,
+  ONE_AT_A_TIME,
   rawRequest,
   DONE_EVENT,
   JSON_TYPE,
@@ -24,6 +25,7 @@ import {
   it,
   type Answer,
 } from './world.js';
+import { batchOf, inFolder, lineOf } from '../batches/service.js';
 
 /** Streams one event, pauses, and ends. */
 const slowStream = (opened: Promise<void>) =>
@@ -57,6 +59,16 @@ describe('a gateway that drains', () => {
     await drained;
     await expect(ask('/healthz')).rejects.toThrow();
     expect(calls().map((line) => line['outcome'])).toEqual(['completed', 'completed']);
+  });
+
+  it('takes the lines of batches back that wait, as they are asked after the next start', async () => {
+    const { engine, open, gateway, url, waiting } = await held({ ...ONE_AT_A_TIME, ...inFolder() });
+    await batchOf(url, [lineOf('a'), lineOf('b')]);
+    await until(async () => (await waiting()) === 1);
+    const drained = gateway.drain();
+    open();
+    await drained;
+    expect(engine.seen).toHaveLength(1);
   });
 
   it('says so on connections that were kept alive', async () => {
