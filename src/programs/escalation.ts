@@ -62,8 +62,4 @@ export const maySpill = (call: Call, { spills }: Spills): boolean =>
 export const reachedBy = (due: Deadlines, nowMs: number): Escalation | undefined =>
   ESCALATIONS.find((state) => due[state] <= nowMs);
 
-export function earliest(due: Deadlines): number {
-  let atMs = Infinity;
-  for (const state of ESCALATIONS) atMs = Math.min(atMs, due[state]);
-  return atMs;
-}
+export const earliest = (due: Deadlines): number => Math.min(...Object.values(due));
