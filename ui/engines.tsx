@@ -3,6 +3,7 @@ import { Command } from './command.js';
 import { Bar, Facts, type Fact } from './figures.js';
 import { brief, count, percent, tokens } from './format.js';
 import { Whole } from './names.js';
+import { isTroubled } from '../text/index.js';
 import { engines, show } from './state.js';
 
 export function Engines() {
@@ -42,7 +43,7 @@ function Card({ engine }: { readonly engine: Engine }) {
         <span class="quiet">{engine.kind}</span>
         <span class={`badge ${state}`}>{state}</span>
       </h3>
-      <p class={engine.resting ? 'warn' : state === 'up' ? 'quiet' : state}>{engine.text}</p>
+      {isTroubled(engine) && <p class={engine.resting ? 'warn' : state === 'up' ? 'quiet' : state}>{engine.text}</p>}
       {(!isOff || inFlight > 0) && (
         <Bar
           label="In flight"
@@ -65,7 +66,7 @@ function Card({ engine }: { readonly engine: Engine }) {
         />
       )}
       <div class="foot">
-        <Facts style="facts" facts={factsOf(engine, isOff)} />
+        <Facts style="facts" facts={isOff ? [] : factsOf(engine)} />
         <Command
           path={`/engines/${encodeURIComponent(id)}/${verb}`}
           label={`${word}: ${id}`}
@@ -80,16 +81,10 @@ function Card({ engine }: { readonly engine: Engine }) {
   );
 }
 
-/** Of an engine out of service, what stays true. */
-function factsOf(engine: Engine, isOff: boolean): Fact[] {
-  const { capacity_tokens: capacity, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
-  const lasting: Fact[] = capacity === null ? [] : [['Capacity', tokens(capacity)]];
-  if (isOff) return lasting;
-  if (host > 0) lasting.push(['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated']); // prettier-ignore
-  return [
-    ...lasting,
-    ['Idle', tokens(engine.idle_tokens), 'Contexts of the working set whose programs are at their tools, kept for their return'], // prettier-ignore
-    ['Cached', percent(engine.cached_share), 'Share of prompt tokens from the cache, last 5 minutes'],
-    ...(waiting === null ? [] : [['Waiting inside', count(waiting), 'Requests that wait inside the engine, by its own report'] as const]), // prettier-ignore
-  ];
+function factsOf({ cached_share: cached, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting }: Engine) {
+  const facts: Fact[] = [['Cached', percent(cached), 'Share of prompt tokens from the cache, last 5 minutes']];
+  if (host > 0) facts.push(['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated']); // prettier-ignore
+  if (waiting)
+    facts.push(['Waiting inside', count(waiting), 'Requests that wait inside the engine, by its own report']);
+  return facts;
 }

@@ -12,7 +12,7 @@ const NAMES = {
 };
 
 /** A call as it is drawn; one that has not ended is drawn as if it ended now. */
-type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'hung_seconds' | 'queue_seconds' | 'service_seconds' | 'first_token_seconds' | 'attempts'> & Partial<Pick<PastCall, 'outcome'>>; // prettier-ignore
+type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'hung_seconds' | 'service_seconds' | 'first_token_seconds' | 'failures'> & Partial<Pick<PastCall, 'outcome'>>; // prettier-ignore
 
 /** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
 export function TimeLine({ past, active }: { past: readonly PastCall[]; active: readonly ActiveCall[] }) {
@@ -69,11 +69,12 @@ const endOf = ({ arrived_at: arrived, duration_seconds: took }: Drawn): number =
 
 const asPast = (call: ActiveCall): Drawn => ({
   ...call,
-  duration_seconds: call.waiting_seconds + call.service_seconds,
-  queue_seconds: call.waiting_seconds,
+  duration_seconds: call.failures.reduce(
+    (sum, { began_at: from, failed_at: to }) => sum + to - from,
+    call.waiting_seconds + call.service_seconds,
+  ),
   service_seconds: call.state === 'running' ? call.service_seconds : null,
   first_token_seconds: call.first_token_at === null ? null : call.first_token_at - call.arrived_at,
-  attempts: 1,
 });
 
 /** A thread's calls in as few lanes as hold them without overlaps: a thread may make several calls at once. */
@@ -90,19 +91,23 @@ function sideBySide(calls: readonly Drawn[]): Drawn[][] {
 /** Its kind names a variable of the style sheet. */
 const colourOf = (kind: string) => ({ '--kind': `var(--${kind})` });
 
-/** The parts of a call: queued, attempts that failed, then the last attempt up to where it, or its engine, failed. @param at where a time is, in percent */
+/** The parts of a call: attempts that failed, each after a wait, then the one that ran at its end, up to where it, or its engine, failed. @param at where a time is, in percent */
 function partsOf(call: Drawn, at: (time: number) => number) {
   const { arrived_at: arrived, service_seconds: service, first_token_seconds: first } = call;
   const ended = endOf(call);
-  const dequeued = service === null ? ended : Math.min(ended, arrived + call.queue_seconds);
-  // Between the queue and the last attempt there are only the attempts that failed.
-  const sent = service !== null && call.attempts > 1 ? Math.max(dequeued, ended - service) : dequeued;
+  const sent = ended - (service ?? 0);
+  // The last one may have failed, too.
+  const failed = call.failures.filter(({ began_at: from, failed_at: to }) => service === null || from + to < 2 * sent);
   const isLost = first === null && ['engine_error', 'timed_out'].includes(call.outcome ?? '');
   const well = Math.max(sent, ended - (call.hung_seconds || (isLost ? (service ?? 0) : 0)));
   const began = first === null ? sent : Math.min(well, Math.max(sent, arrived + first));
+  const tries = failed.flatMap(({ began_at: from, failed_at: to }, at) => [
+    ['queued', failed[at - 1]?.failed_at ?? arrived, from] as const,
+    ['failed', from, to] as const,
+  ]);
   const parts = [
-    ['queued', arrived, dequeued],
-    ['failed', dequeued, sent],
+    ...tries,
+    ['queued', failed.at(-1)?.failed_at ?? arrived, sent],
     ['prefill', sent, began],
     [first === null ? 'run' : 'decode', began, well],
     ['failed', well, ended],

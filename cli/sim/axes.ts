@@ -1,21 +1,17 @@
 import type { SimBalancerName, SimPolicyName } from '../../sim/index.js';
 
+/** Circumstances whose values `auto` looks for. */
+export const SEARCHED = ['rate', 'concurrency', 'engines'] as const;
+export type Searched = (typeof SEARCHED)[number];
+
+/** The world that the settings of a gateway meet. Settings are compared in the same circumstances. */
+export const CIRCUMSTANCES = [...SEARCHED, 'preset', 'conditions'] as const;
+
+/** Settings of the scheduler, which has none under pass-through. */
+export const SCHEDULED = ['window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const;
+
 /** Settings that may have several values, in the order of a table's columns. */
-export const AXES = [
-  'rate',
-  'concurrency',
-  'engines',
-  'preset',
-  'conditions',
-  'policy',
-  'balancer',
-  'window',
-  'gate',
-  'hostGate',
-  'foresight',
-  'tenants',
-  'retention',
-] as const;
+export const AXES = [...CIRCUMSTANCES, 'policy', 'balancer', ...SCHEDULED] as const;
 
 export type Axis = (typeof AXES)[number];
 export type Value = string | number;
@@ -35,29 +31,6 @@ export interface Values {
   readonly retention?: string;
 }
 export type Lists = { readonly [A in Axis]?: readonly NonNullable<Values[A]>[] };
-
-/** The world that the settings of a gateway meet. Settings are compared in the same circumstances. */
-export const CIRCUMSTANCES = [
-  'rate',
-  'concurrency',
-  'engines',
-  'preset',
-  'conditions',
-] as const satisfies readonly Axis[];
-
-/** Circumstances whose values `auto` looks for. */
-export const SEARCHED = ['rate', 'concurrency', 'engines'] as const satisfies readonly Axis[];
-export type Searched = (typeof SEARCHED)[number];
-
-/** Settings of the scheduler, which has none under pass-through. */
-export const SCHEDULED = [
-  'window',
-  'gate',
-  'hostGate',
-  'foresight',
-  'tenants',
-  'retention',
-] as const satisfies readonly Axis[];
 
 export const flagOf = (axis: Axis): string => `--${axis.replace('G', '-g')}`;
 

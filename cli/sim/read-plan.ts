@@ -114,19 +114,8 @@ function searchedOf(command: Command, given: GivenFlags): SimFlags & Pick<Plan, 
 }
 
 function listsOf(flags: SimFlags): Lists {
-  const names = [
-    'rate',
-    'concurrency',
-    'engines',
-    'window',
-    'gate',
-    'hostGate',
-    'foresight',
-    'tenants',
-    'retention',
-  ] as const;
   const lists = {
-    ...Object.fromEntries(names.map((name) => [name, flags[name]])),
+    ...Object.fromEntries([...SEARCHED, ...SCHEDULED].map((name) => [name, flags[name]])),
     preset: flags.preset?.map(({ name }) => name),
     conditions: flags.conditions?.map(({ name }) => name),
   };

@@ -100,6 +100,14 @@ interface WaitingFor {
   readonly expected_p90_seconds: number | null;
 }
 
+/** One of the last attempts that engines failed or refused, in their words. */
+interface Attempt {
+  readonly engine: string;
+  readonly message: string;
+  readonly began_at: UnixSeconds;
+  readonly failed_at: UnixSeconds;
+}
+
 export interface ActiveCall {
   readonly call: string;
   /** The sub-agent’s id; empty for the root. */
@@ -117,6 +125,7 @@ export interface ActiveCall {
   readonly first_token_at: number | null;
   /** Null: it does not wait. */
   readonly waiting_for: WaitingFor | null;
+  readonly failures: readonly Attempt[];
   /** Why it waits, or why it runs where it runs. */
   readonly text: string;
 }
@@ -201,11 +210,10 @@ export interface PastCall {
   readonly inherited_seconds: number;
   /** Arrival to the first event of a stream. */
   readonly first_token_seconds: number | null;
-  /** Last dispatch to end; null: never dispatched. */
+  /** Last dispatch to end; null: it did not run at its end. */
   readonly service_seconds: number | null;
   readonly attempts: number;
-  /** The last attempts that engines failed or refused, in their words. */
-  readonly failures: readonly { readonly engine: string; readonly message: string }[];
+  readonly failures: readonly Attempt[];
   /** The words of its error. Of a request that was refused before it became a call, `call` is its own id, and `model` may be ''. */
   readonly message: string | null;
   readonly engine: string | null;

@@ -1,4 +1,5 @@
 import type { CallView, ProgramId, WaitView } from '../../src/index.js';
+import type { FailedAttempt } from '../calls/active.js';
 import type { Parts } from '../context.js';
 import type { ExpectedWait } from '../watch/expected-waits.js';
 import type { PastCall } from '../watch/past-calls.js';
@@ -25,6 +26,7 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
       waiting === undefined
         ? null
         : waitRow(waiting.nearest, setting.expected.of(call.call, waiting.nearest, setting.now)),
+    failures: setting.failures(call.call).map(attemptRow),
     text: callInWords(call, setting),
   };
 }
@@ -58,9 +60,9 @@ export function pastCallRow(past: PastCall, balancer: string): Answers.PastCall 
     waited_for: Object.fromEntries([...report.waits].map(([cause, ms]) => [cause, seconds((ownMs * ms) / seenMs)])),
     inherited_seconds: seconds(inheritedMs),
     first_token_seconds: secondsOr(report.ttftMs),
-    service_seconds: secondsOr(report.serviceMs),
+    service_seconds: report.wasRunning ? secondsOr(report.serviceMs) : null,
     attempts: report.attempts,
-    failures: report.failures.map(({ engine, message }) => ({ engine, message })),
+    failures: report.failures.map(attemptRow),
     message: report.message ?? null,
     engine: dispatch?.engine ?? null,
     level: dispatch?.level ?? null,
@@ -72,6 +74,13 @@ export function pastCallRow(past: PastCall, balancer: string): Answers.PastCall 
   };
   return { ...row, text: pastCallInWords(row, dispatch, balancer) };
 }
+
+const attemptRow = ({ engine, message, fromMs, atMs }: FailedAttempt) => ({
+  engine,
+  message,
+  began_at: unixSeconds(fromMs),
+  failed_at: unixSeconds(atMs),
+});
 
 const waitRow = ({ cause, engine, needs, free, limit, behind, ahead }: WaitView, expected?: ExpectedWait) => ({
   cause,

@@ -2,10 +2,11 @@ import { keyFault } from '../engines/index.js';
 import { PLAIN } from '../errors.js';
 import { DRAINED } from '../watch/totals.js';
 import type { Engine } from './answers.js';
-import { count, counted, isRecent, latestOf, span } from './figures.js';
+import { agoOf, count, counted, idsInWords, isRecent, latestOf, span } from './figures.js';
 import { outageOf } from './outage-words.js';
 
 const restartOf = (which: string): string => `restart ${which}, or read its log`;
+export const logOf = (which: string): string => `read the log of ${which}`;
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the right key';
 export const CORRECT_KEY = 'correct engines[].apiKey, or the variable that it names';
 
@@ -40,8 +41,9 @@ export function troubleOf(engine: Engine): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** @param engines that are down for one reason, drained or draining @param ids of them */
-export function awayInWords(engines: readonly Engine[], ids: string): string {
+/** @param engines that are down for one reason, drained or draining */
+export function awayInWords(engines: readonly Engine[]): string {
+  const ids = idsInWords(engines);
   const [first] = engines.toSorted((a, b) => (a.down_since ?? 0) - (b.down_since ?? 0)) as [Engine];
   if (engines.length === 1) return `${ids} ${troubleOf(first)}`;
   if (first.state === 'drained')
@@ -72,14 +74,16 @@ export function failsNow(engine: Engine): boolean {
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
-/** `40 of 60 attempts failed in the last 5 min; the last one 9 s ago: status 500.` */
-const failuresInWords = ({ failures: all }: Omit<Engine, 'text'>): string[] =>
-  all === null
-    ? []
-    : [
-        `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed${latestOf('', all.last_at)}${all.last && `: ${all.last}`}.`,
-        ...(all.answered_since > 0 ? [`It has answered ${counted(all.answered_since, 'call')} since.`] : []),
-      ];
+/** `40 of 60 attempts failed in the last 5 min; failures began 12 min ago; the last one 9 s ago: status 500.` */
+function failuresInWords({ failures: all }: Omit<Engine, 'text'>): string[] {
+  if (all === null) return [];
+  const began = all.began_at < all.last_at ? `; failures began ${agoOf(all.began_at)}` : '';
+  const failed = `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed`;
+  return [
+    `${failed}${latestOf(began, all.last_at)}${all.last && `: ${all.last}`}.`,
+    ...(all.answered_since > 0 ? [`It has answered ${counted(all.answered_since, 'call')} since.`] : []),
+  ];
+}
 
 const downsOf = ({ outages }: Omit<Engine, 'text'>): number =>
   outages.filter(({ reason }) => reason !== DRAINED).length;
@@ -94,15 +98,17 @@ export function engineInWords(engine: Omit<Engine, 'text'>): string {
   return [standInWords(engine), ...failuresInWords(engine), ...(outage === '' ? [] : [`It ${outage}.`])].join(' ');
 }
 
-/** The remedy of an engine that is out of service, silent or fails calls, or that did. @param isMissed whether it alone serves a model @param which engines in the same state */
-export function engineRemedy(engine: Engine, isMissed: boolean, which = engine.id): string {
+/** The remedy of engines that are out of service alike, or of one that is silent or fails calls. @param isMissed whether it is wanted back, as it alone serves a model */
+export function engineRemedy(engines: readonly [Engine, ...Engine[]], isMissed = true): string {
+  const [engine] = engines;
   const { id, state } = engine;
-  const undrain = `maitred engines undrain ${id}`;
-  if (state === 'draining' || state === 'drained')
-    return failsNow(engine) ? `read the log of ${id}, and once it is mended, ${undrain}` : undrain;
-  if (state === 'down' && !isBroken(engine)) return downRemedy(engine, which);
-  if (failsNow(engine) && !isMissed) return `maitred engines drain ${id}, and read its log`;
-  return restartOf(id);
+  if (state === 'draining' || state === 'drained') {
+    const failing = engines.filter(failsNow);
+    const undrain = engines.map((each) => `maitred engines undrain ${each.id}`).join('; ');
+    return failing.length > 0 ? `${logOf(idsInWords(failing))}, and once that is mended, ${undrain}` : undrain;
+  }
+  if (state === 'down' && !isBroken(engine)) return downRemedy(engine, idsInWords(engines));
+  return failsNow(engine) && !isMissed ? `maitred engines drain ${id}, and read its log` : restartOf(id);
 }
 
 function standInWords(engine: Omit<Engine, 'text'>): string {

@@ -1,4 +1,5 @@
 import { brief, counted, span } from '../../text/index.js';
+import { FAILURES_OVER_MS } from '../engines/index.js';
 import { wallMs } from '../watch/wall-clock.js';
 
 export { counted, integer as count, span } from '../../text/index.js';
@@ -22,8 +23,7 @@ export const agoOf = (at: number): string => `${span(Date.now() - 1000 * at)} ag
 
 export const latestOf = (what: string, at: number): string => ` in the last 5 min${what}; the last one ${agoOf(at)}`;
 
-/** Without another one for a minute, failures are over. */
-export const isRecent = (at: number): boolean => Date.now() / 1000 - at <= 60;
+export const isRecent = (at: number): boolean => Date.now() - 1000 * at <= FAILURES_OVER_MS;
 
 export const DOWN_SHOWN = 5;
 

@@ -11,8 +11,6 @@ type Outage = Engine['outages'][number] & { readonly until: number };
 const sumOf = (outages: readonly Outage[]): number => outages.reduce((sum, { from, until }) => sum + until - from, 0);
 const longestOf = (outages: readonly Outage[]) => outages.toSorted((a, b) => sumOf([b]) - sumOf([a]))[0];
 
-const isOver = (outage: Engine['outages'][number]): outage is Outage => outage.until !== null;
-
 /**
  * `was down for 41 s (connection refused), until 5 s ago`; of several outages, their sum and the longest; '' of none.
  * @param all those of an engine, or of each of some that were out of service alike
@@ -21,21 +19,16 @@ function inWords(was: string, ...all: readonly (readonly Outage[])[]): string {
   const [most = []] = all.toSorted((a, b) => sumOf(b) - sumOf(a));
   const longest = longestOf(most);
   if (longest === undefined) return '';
-  const isDrain = longest.reason === DRAINED;
-  const how = isDrain ? DRAINED : 'down';
   const timeOf = (some: readonly Outage[]) => `${all.length > 1 ? 'up to ' : ''}${span(1000 * sumOf(some))}`;
-  const told = `${timeOf([longest])}${isDrain ? '' : ` (${longest.reason})`}`;
+  const told = `${timeOf([longest])} (${longest.reason})`;
   const until = `until ${agoOf(Math.max(...all.flat().map(({ until }) => until)))}`;
-  if (most.length === 1) return `${was} ${how} for ${told}, ${until}`;
-  return `${was} ${how} ${most.length} times for ${timeOf(most)} in all, ${until}; the longest took ${told}`;
+  if (most.length === 1) return `${was} down for ${told}, ${until}`;
+  return `${was} down ${most.length} times for ${timeOf(most)} in all, ${until}; the longest took ${told}`;
 }
 
-/** Those that are over; drains are news only if nothing else happened. */
-function overOf(outages: Engine['outages']): readonly Outage[] {
-  const over = outages.filter(isOver);
-  const faults = over.filter(({ reason }) => reason !== DRAINED);
-  return faults.length > 0 ? faults : over;
-}
+/** Those that are over; a drain that is over is no news. */
+const overOf = (outages: Engine['outages']): readonly Outage[] =>
+  outages.filter((outage): outage is Outage => outage.until !== null && outage.reason !== DRAINED);
 
 /** Of one that is back; '' of others. */
 export const outageOf = (outages: Engine['outages']): string =>
@@ -47,10 +40,14 @@ const wereTogether = (a: readonly Outage[], b: readonly Outage[]): boolean =>
   Math.abs((a.at(-1)?.until ?? 0) - (b.at(-1)?.until ?? 0)) <= TOGETHER_SECONDS;
 
 /** Outages that are over, those of engines alike as one. */
-export function pastOutages(engines: readonly Engine[]): string[] {
+export function pastOutages(engines: readonly Engine[]) {
   const own = engines.map(({ id, outages }) => ({ id, over: overOf(outages) })).filter(({ over }) => over.length > 0);
   const lots = alike(own, ({ over }) => own.findIndex((other) => wereTogether(other.over, over)));
-  return lots.map((lot) => `${idsInWords(lot)} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`); // prettier-ignore
+  return lots.map((lot) => {
+    const ids = idsInWords(lot);
+    const text = `${ids} ${inWords(lot.length > 1 ? 'were' : 'was', ...lot.map(({ over }) => over))}.`;
+    return { ids, text };
+  });
 }
 
 /** `No engine was up for 41 s, until 5 s ago.`: the times in which all were out of service at once, if they are over. */

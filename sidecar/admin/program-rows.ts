@@ -1,7 +1,7 @@
 import { engineId, type CallId, type ProgramView } from '../../src/index.js';
 import { budgetOf } from '../calls/budget.js';
 import type { Parts } from '../context.js';
-import { isServing } from '../engines/index.js';
+import { isServing, type Engine } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
@@ -9,7 +9,7 @@ import { DOWN_SHOWN, seconds, secondsOr, unixSeconds } from './figures.js';
 import { idleSinceMs, longestWaiting, programState, type ProgramQuery } from './query.js';
 import { whyEnded } from './run-words.js';
 import { engineRow } from './state-rows.js';
-import { troubleOf } from './engine-words.js';
+import { engineRemedy, troubleOf } from './engine-words.js';
 
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
 export const CALLS_MAX = 100;
@@ -100,17 +100,21 @@ export function programDetail(
   const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
   const now = driver.now();
   const recent = context.totals.read(now);
+  const troubleIn = (engine: Engine) => {
+    const row = engineRow(context, engine, recent);
+    return { id: row.id, text: troubleOf(row), remedy: engineRemedy([row]) };
+  };
   const troubles = (model: string) =>
     fleet
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, recent))] as const);
+      .map(troubleIn);
   const troubleAt = (id: string) => {
     const engine = fleet.get(engineId(id));
-    const row = engine && engineRow(context, engine, recent);
-    if (row?.state !== 'down' && !row?.silent_seconds) return undefined;
-    return { text: troubleOf(row), downMs: row.state === 'down' ? now - (engine?.trouble?.sinceMs ?? now) : undefined };
+    const isDown = engine?.told === 'down';
+    if (engine === undefined || !(isDown || engine.silentMs > 0)) return undefined;
+    return { ...troubleIn(engine), downMs: isDown ? now - (engine.trouble?.sinceMs ?? now) : undefined };
   };
   const setting = {
     policy: driver.views.policyName,

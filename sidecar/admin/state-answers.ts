@@ -58,8 +58,9 @@ export interface Engine {
   readonly cached_share: number | null;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
-  /** Attempts that it failed in the time of `/totals`, of those sent there, the last error, and its good answers since; null: none. */
-  readonly failures: (Failures & { readonly attempts: number; readonly answered_since: number }) | null;
+  /** Attempts that it failed in the time of `/totals`, of those sent there, the last error, and its good answers since; null: none. They began when it had failed none for a minute. */
+  readonly failures:
+    (Failures & { readonly attempts: number; readonly answered_since: number; readonly began_at: UnixSeconds }) | null;
   readonly engine_running: number | null;
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;

@@ -5,6 +5,8 @@ import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { CONFIGURED } from '../engines/inspect.js';
 import { joined } from '../engines/load.js';
+import { crowdedSince } from '../watch/overload.js';
+import { joined as stepOf } from '../watch/steps.js';
 import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
@@ -64,9 +66,13 @@ export function engineRow(
 }
 
 /** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */
-function failuresRow({ id, servedSince }: Engine, view: TotalsView): Answers.Engine['failures'] {
+function failuresRow({ id, servedSince, failingSinceMs }: Engine, view: TotalsView): Answers.Engine['failures'] {
   const [failed, sent] = view.sum.failures.sumsOf(id);
-  return failed === 0 ? null : { attempts: Math.max(failed, sent), answered_since: servedSince, ...failuresOf(view, 'failures', id) }; // prettier-ignore
+  if (failed === 0) return null;
+  const failures = failuresOf(view, 'failures', id);
+  // Other gateways may have failures of an engine that failed none here.
+  const began_at = Math.min(unixSeconds(failingSinceMs), failures.last_at);
+  return { attempts: Math.max(failed, sent), answered_since: servedSince, began_at, ...failures };
 }
 
 /** How many there were by that name, the time of the last, and what was told of it. */
@@ -121,16 +127,6 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
   };
 }
 
-/** Since when all readings show more calls that wait for room than calls that run; null: the last one does not. */
-function crowdedSince({ steps, stepMs, firstMs }: TotalsView): Answers.UnixSeconds | null {
-  const read = steps.flatMap(({ readings }, at) => {
-    const running = readings.of('in_flight');
-    return running === null ? [] : [{ at, isCrowded: (readings.of('crowd') ?? 0) > running }];
-  });
-  const first = read[read.findLastIndex(({ isCrowded }) => !isCrowded) + 1];
-  return first === undefined ? null : unixSeconds(firstMs + stepMs * first.at);
-}
-
 export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range: Range): Answers.History {
   const spread = (times: 'queues' | 'completions') => ({
     count: steps.map((step) => step[times].count),
@@ -170,6 +166,9 @@ export interface State {
   readonly strange: readonly GatewayId[];
 }
 
+/** Half a minute: what calls wait for changes from second to second. */
+const LATELY_STEPS = 6;
+
 /** @param view of the last five minutes */
 export function gatewayRow(
   context: Parts,
@@ -180,12 +179,13 @@ export function gatewayRow(
   const { driver, draining, demo, shadow } = context;
   const { queue, batches, ended } = state;
   const cluster = clusterRow(context, state);
+  const waits = stepOf(view.steps.slice(-LATELY_STEPS)).readings;
   return {
     api: 3,
     instance: INSTANCE,
     policy: driver.views.policyName,
     draining,
-    status: statusOf(context, { engines, queue, batches, cluster, totals: totalsRow(view, context) }),
+    status: statusOf(context, { engines, queue, batches, cluster, totals: totalsRow(view, context), waits }),
     demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
     demo_programs: demo?.progress ?? null,
     estimates: shadow !== undefined,

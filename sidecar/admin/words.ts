@@ -9,6 +9,7 @@ import type {
   SchedulerConfig,
 } from '../../src/index.js';
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
+import { ROOM_CAUSES } from '../watch/reading.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span } from './figures.js';
 import { dispatchInWords, ended, forecastInWords, isLine, WAITED_FOR } from './run-words.js';
@@ -18,6 +19,12 @@ const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name, and programs that hold the room of that. */
 const ENGINES_SHOWN = 8;
 const HOLDERS_SHOWN = 3;
+
+interface Trouble {
+  readonly id: string;
+  readonly text: string;
+  readonly remedy: string;
+}
 
 export interface Setting {
   readonly policy: string;
@@ -35,9 +42,9 @@ export interface Setting {
   /** Whether the engine itself reports calls that wait in it. */
   readonly queues: (id: string) => boolean;
   /** The trouble of an engine that is down or silent, and for how long it has been down; undefined: it is neither. */
-  readonly troubleAt: (id: string) => { readonly text: string; readonly downMs: number | undefined } | undefined;
-  /** Each engine that serves a model and is not in service, and why. */
-  readonly troubles: (model: string) => readonly (readonly [id: string, text: string])[];
+  readonly troubleAt: (id: string) => (Trouble & { readonly downMs: number | undefined }) | undefined;
+  /** Of each engine that serves a model and is not in service. */
+  readonly troubles: (model: string) => readonly Trouble[];
 }
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
@@ -58,14 +65,15 @@ export function callInWords(view: CallView, setting: Setting): string {
       ...(!isDown ? [] : [startedAtMs === undefined ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))} (timeouts.firstByteMs).` : `It is cut after ${span(timeouts.idleMs)} of silence (timeouts.idleMs).`]),
       ...dispatchInWords(dispatch, balancer, { isBackground: background, isTooLong: view.oversized }),
       ...forecastInWords(forecast),
-      ...(!isDown ? [] : [`What helps: ${at} back in service; else its client ends the call and asks again, if another engine serves its model.`]),
+      ...(!isDown ? [] : [`What helps: ${trouble.remedy}; else its client ends the call and asks again, if another engine serves its model.`]),
     ].join('\n'); // prettier-ignore
   }
   const { nearest, promoteAtMs = Infinity, overdueAtMs = Infinity } = waiting;
   const { cause, engine, untilMs = Infinity } = nearest;
   const away = troubles(view.model);
   // To a call that must not go elsewhere, others are no help.
-  const helpers = view.mayLeave || view.boundBy === 'balancer' ? away : away.filter(([other]) => other === view.engine);
+  const helpers =
+    view.mayLeave || view.boundBy === 'balancer' ? away : away.filter(({ id: other }) => other === view.engine);
   // Nothing but the earlier of two ways to the same end.
   const seen = cause === 'kv' && overdueAtMs <= untilMs ? { ...nearest, untilMs: undefined } : nearest;
   const at = engine === undefined ? undefined : setting.engine(engine);
@@ -73,14 +81,14 @@ export function callInWords(view: CallView, setting: Setting): string {
     `${obstacleInWords(view, seen, now, at)} ${aheadInWords(nearest)}`,
     ...(at !== undefined && AT_ENGINE.has(cause) ? holdersInWords(view, at, setting.holders(at.id)) : []),
     ...failedInWords(setting.failures(id), now),
-    ...away.map(([id, text]) => `${id} serves ${named(view.model)} and ${text}`),
+    ...away.map(({ id, text }) => `${id} serves ${named(view.model)} and ${text}`),
     ...elsewhereInWords(waiting, view),
     ...shareInWords(waiting),
     ...standingInWords(view, setting),
     ...expectedInWords(setting.expected.of(id, nearest, now), Math.min(promoteAtMs, overdueAtMs) - now),
     ...stayInWords(view, setting),
     ...prospects(view, now),
-    `What helps: ${helpers.length > 0 ? `${helpers.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedyOf(view, nearest, setting)}.`,
+    `What helps: ${helpers.map(({ remedy }) => `${remedy}; else `).join('')}${remedyOf(view, nearest, setting)}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
   const queue = background ? ', in the background' : '';
@@ -177,7 +185,7 @@ function holdersInWords({ arrivedAtMs }: CallView, at: EngineView, holders: read
 }
 
 /** Causes that end for a background call once others leave room. */
-const FOR_ROOM: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv', 'turn', 'knee', 'background']);
+const FOR_ROOM: ReadonlySet<ObstacleView['cause']> = new Set([...ROOM_CAUSES, 'background']);
 
 export const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
   no_engine: 'start an engine that serves its model',

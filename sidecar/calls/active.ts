@@ -5,6 +5,7 @@ import type { CallId, EngineId, Millis } from '../../src/index.js';
 export interface FailedAttempt {
   readonly engine: EngineId;
   readonly message: string;
+  readonly fromMs: Millis;
   readonly atMs: Millis;
 }
 

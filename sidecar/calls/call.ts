@@ -137,7 +137,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
     const attempt = this.#attempt;
     const refusal = status < 400 ? undefined : attempt?.refusal(status, body);
-    this.failures.note(this.#dispatch, refusal, this.context.driver.now());
+    this.failures.note(this.#dispatch, refusal, this.#times);
     if (this.#reply.streaming)
       this.#reply.fail(refusal ?? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.'));
     else {
@@ -161,7 +161,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#busySinceMs ??= now;
     if (restMs === undefined || now - this.#busySinceMs > config.timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
-    this.failures.note(this.#dispatch, this.#attempt?.refusal(status, body), now);
+    this.failures.note(this.#dispatch, this.#attempt?.refusal(status, body), this.#times);
     this.#queue();
     driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs: millis(restMs) });
   }
@@ -173,7 +173,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const engine = this.#attempt?.engine;
     const message = error.message.replace(/^The engine (answered with |failed: )?|\.$/g, '');
     if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault, message);
-    this.failures.note(this.#dispatch, error, driver.now());
+    this.failures.note(this.#dispatch, error, this.#times);
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
       this.#doubted.push([engine, engine.acquittals, error.message]);

@@ -3,6 +3,7 @@ import type { Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
 import type { CallReport, Outcome } from './spec.js';
+import type { CallTimes } from './times.js';
 
 /** Refusals after which a retry keeps the call's place. */
 export const KEEPS_PLACE: ReadonlySet<Reject['refusal']> = new Set(['queue_timeout', 'queue_full', 'no_engine']);
@@ -36,12 +37,12 @@ const WORDS_MAX = 160;
 export class Failures {
   last: CallReport['failures'] = [];
 
-  note(dispatch: Dispatch | undefined, error: GatewayError | undefined, atMs: Millis): void {
+  note(dispatch: Dispatch | undefined, error: GatewayError | undefined, times: Pick<CallTimes, 'attempt'>): void {
     if (dispatch === undefined || error === undefined) return;
     const { status, names } = error.detail;
     const text = status === undefined ? error.message : `${status} ${names?.code ?? names?.type ?? error.code}: ${error.message}`; // prettier-ignore
     const message = text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}…` : text;
-    this.last = [...this.last, { engine: dispatch.engine, message, atMs }].slice(-FAILURES_KEPT);
+    this.last = [...this.last, { engine: dispatch.engine, message, ...times.attempt }].slice(-FAILURES_KEPT);
   }
 }
 

@@ -30,6 +30,12 @@ export class CallTimes {
     return this.clock.now() - this.#arrivedAt;
   }
 
+  /** The last attempt up to now. */
+  get attempt() {
+    const atMs = this.clock.now();
+    return { fromMs: this.#dispatchedAt ?? atMs, atMs };
+  }
+
   /** Its waits for all attempts, and the last one of a call that ends without another. @param last its last dispatch */
   queueMs(last: Dispatch | undefined): number {
     return (last?.queueMs ?? 0) + (this.#waitsSince === undefined ? 0 : this.clock.now() - this.#waitsSince);

@@ -7,7 +7,7 @@ import { reasonOf } from '../errors.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, connectionOf, idOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
-import { isServing, type EngineState, type FleetPorts, type ToldState } from './engine.js';
+import { FAILURES_OVER_MS, isServing, type EngineState, type FleetPorts, type ToldState } from './engine.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { joined, lasting, reported } from './load.js';
 import { MODELS_PATH } from './models.js';
@@ -58,6 +58,9 @@ export class Replica {
   acquittals = 0;
   /** Whole good answers since it last failed a call or went down. */
   servedSince = 0;
+  /** When the failures of calls began of which the last one may not be over. */
+  failingSinceMs = Infinity;
+  #failedAtMs = -Infinity;
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
   /** Its last good answer to a call, or to a probe by which it was not stuck. */
@@ -149,7 +152,7 @@ export class Replica {
 
   /** No connection came about, which no request causes. Counts immediately. */
   unreached(): void {
-    this.servedSince = 0;
+    this.#fails();
     if (!isServing(this)) return;
     this.#callFailures += 1;
     if (this.#callFailures >= this.#failuresMax()) this.#eject('it cannot be reached');
@@ -157,8 +160,15 @@ export class Replica {
 
   /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not taken down. */
   misanswered(program: ProgramId): void {
-    this.servedSince = 0;
+    this.#fails();
     this.#suspect(this.#failed, program);
+  }
+
+  #fails(): void {
+    const now = this.ports.now();
+    if (now - this.#failedAtMs > FAILURES_OVER_MS) this.failingSinceMs = now;
+    this.#failedAtMs = now;
+    this.servedSince = 0;
   }
 
   /** Another engine answered a call that this one had failed. @param acquittals as they were then @param error its own words come after a colon */

@@ -6,6 +6,7 @@ import type { SourceState } from '../discovery/discovery.js';
 import { TOLD_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
 import { IS_STUCK } from '../engines/stall.js';
+import { crowdedSince, overloadSeconds } from '../watch/overload.js';
 import { scrapedInto, type Scraped } from './scraped.js';
 import { OTHER } from './sums.js';
 
@@ -31,6 +32,9 @@ export function registerGauges(context: Parts): void {
   scraped('spills_total', 'Calls that ran away from their program’s engine.', [], () => totals.spilled);
   scraped('queue_limit_calls', 'Most calls that may wait.', [], () => context.config.limits.queuedMax);
   scraped('longest_wait_seconds', 'Longest wait of a waiting call.', [], () => driver.queue().longestWaitMs / 1000);
+  scraped('overload_seconds', 'For how long more calls have waited for room than run; 0: no overload.', [], () =>
+    overloadSeconds(crowdedSince(context.totals.read(driver.now()))),
+  );
   scraped('queue_calls', 'Calls that wait, by level.', ['level'], () =>
     driver.queue().byLevel.map((waiting, level) => [{ level }, waiting]),
   );

@@ -1,6 +1,10 @@
+import type { WaitCause } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import type { Reading } from './steps.js';
+
+/** Causes of waiting that end once engines have more room. */
+export const ROOM_CAUSES: readonly WaitCause[] = ['kv', 'window', 'turn', 'knee'];
 
 /** Waiting calls by cause, those for room that are no background calls (`crowd`), and use and room of the engines that take calls; a limit that one of them lacks is left out. */
 export function readState({ config, driver, fleet }: Parts): Reading {
@@ -20,6 +24,9 @@ export function readState({ config, driver, fleet }: Parts): Reading {
   driver.waits();
   const known = Object.entries(sums).filter(([, value]) => Number.isFinite(value));
   const { byCause, waiting, background } = driver.queue();
-  const crowd = Math.min(waiting - background, byCause.window + byCause.kv + byCause.turn + byCause.knee);
+  const crowd = Math.min(
+    waiting - background,
+    ROOM_CAUSES.reduce((sum, cause) => sum + byCause[cause], 0),
+  );
   return { ...byCause, crowd, ...Object.fromEntries(known) };
 }

@@ -1,4 +1,4 @@
-import type { Dispatch, EngineId, Event, Millis, ProgramId } from '../../src/index.js';
+import { millis, type Dispatch, type EngineId, type Event, type Millis, type ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
 import { span } from '../../text/index.js';
@@ -168,7 +168,7 @@ export class Totals implements Observer {
       const message = `silent for ${span(atMs - sinceMs)} when the client left, and found down ${span(this.ports.now() - atMs)} later`;
       report.outcome = 'timed_out';
       report.code = 'engine_timeout';
-      report.failures = [...report.failures, { engine, message, atMs }];
+      report.failures = [...report.failures, { engine, message, fromMs: millis(atMs - (report.serviceMs ?? 0)), atMs }];
       this.#end({ identity }, report.code, atMs, engine);
       this.#each(atMs, (step) => step.left.add('running', -1));
       this.#failed(engine, message, atMs);

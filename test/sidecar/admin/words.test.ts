@@ -163,12 +163,12 @@ it.each([
 
 it('says what failed a call that another engine is to run, and names none that must not', () => {
   const failures = [{ engine: 'f', message: 'status 500', atMs: -9000 }];
-  const troubles = [['f', 'is drained.']];
+  const troubles = [{ id: 'f', text: 'is drained.', remedy: 'maitred engines undrain f' }];
   const retried = told({ call: { engine: 'e', mayLeave: false, boundBy: 'failure' }, failures, troubles });
   expect(retried).toContain('\nIts last attempt, on f, failed 9 s ago: status 500.\nf serves "m" and is drained.\n');
   expect(retried).toMatch(/\nWhat helps: more KV cache/);
   expect(told({ call: { boundBy: 'balancer' }, troubles })).toMatch(
-    /\nWhat helps: f back in service; else more KV cache/,
+    /\nWhat helps: maitred engines undrain f; else more KV cache/,
   );
 });
 

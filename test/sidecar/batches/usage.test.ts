@@ -31,6 +31,14 @@ const ANSWERS = [
   'no JSON',
 ];
 
+const usage = (input: number, cached: number, output: number, reasoning: number) => ({
+  input_tokens: input,
+  input_tokens_details: { cached_tokens: cached },
+  output_tokens: output,
+  output_tokens_details: { reasoning_tokens: reasoning },
+  total_tokens: input + output,
+});
+
 it('sums the tokens of all answers, of whatever API, also after a restart', async () => {
   const folder = folderOf({});
   const open = () =>
@@ -41,27 +49,14 @@ it('sums the tokens of all answers, of whatever API, also after a restart', asyn
       disk,
     );
   const results = await open();
-  const none = {
-    input_tokens: 0,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: 0,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: 0,
-  };
-  expect(results.usage).toEqual(none);
+  expect(results.usage).toEqual(usage(0, 0, 0, 0));
   for (const [index, body] of ANSWERS.entries()) {
     const response = { status_code: 200, request_id: 'r', body };
     // The same again is no second answer.
     for (let times = 0; times < 2; times += 1)
       await results.keep(wholeLine(index), 'id', { state: 'completed', response, error: null });
   }
-  const sum = {
-    input_tokens: 11_140,
-    input_tokens_details: { cached_tokens: 90 },
-    output_tokens: 229,
-    output_tokens_details: { reasoning_tokens: 55 },
-    total_tokens: 11_369,
-  };
+  const sum = usage(11_140, 90, 229, 55);
   expect(results.usage).toEqual(sum);
   await results.close();
   const again = await open();

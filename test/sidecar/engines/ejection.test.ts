@@ -114,6 +114,16 @@ describe('ejection', () => {
     expect(engine?.servedSince).toBe(0);
   });
 
+  it('knows since when it fails calls: for longer than a minute it failed none before', ({ harness }) => {
+    const engine = harness.fleet.get(engineId('e'));
+    const failedAt = (ms: number) => {
+      harness.timers.now = ms;
+      harness.answers('e', 'misanswered', 'a');
+      return engine?.failingSinceMs;
+    };
+    expect([1000, 61_000, 121_000, 181_001].map(failedAt)).toEqual([1000, 1000, 1000, 181_001]);
+  });
+
   it('follows on probes that hang', async ({ fake, harness }) => {
     fake.all = hang;
     for (let i = 0; i < FAILURES_MAX; i += 1) {

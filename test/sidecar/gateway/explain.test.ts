@@ -133,7 +133,7 @@ it('names an engine that is down first in what helps a call that waits at anothe
   answers.push(chat({}, named('second')));
   await until(async () => (await waiting()) === 1);
   expect((await read<Told>('/programs/second/explain')).text).toMatch(
-    /\ngpu-2 serves "m" and has been down for .* \(.*\).*\.\n[^]*What helps: gpu-2 back in service; else more engines/,
+    /\ngpu-2 serves "m" and has been down for .* \(.*\).*\.\n[^]*What helps: (?:restart or )?start gpu-2[^;]*; else more engines/,
   );
   open();
   await Promise.all(answers);
@@ -164,7 +164,7 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
   expect(out.replaceAll('\n', ' ')).toMatch(/No byte of its answer has come: it is cut in (10 min|9 min 5\d s) \(/);
-  expect(out).toContain('What helps: gpu-1 back in service; else its client ends the call');
+  expect(out).toContain('What helps: restart gpu-1, or read its log; else its client ends the call');
   impatient.leave();
   await impatient.call;
   await until(async () => (await counted('calls_ended_total{outcome="timed_out"}')) === 1);

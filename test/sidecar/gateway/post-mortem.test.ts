@@ -194,7 +194,7 @@ describe('a call that has ended', () => {
     expect(once).toMatch(new RegExp(`It was sent (\\d) times\\. \\1 times ${alone.engine.id}: `));
     expect(once.split('out of luck')).toHaveLength(2);
     const { engines } = await alone.read<EngineList>('/engines');
-    expect(engines[0]?.text).toMatch(/ (\d) of \1 attempts failed in the last 5 min; the last one .* ago: status 500: out of luck x+…?\.$/); // prettier-ignore
+    expect(engines[0]?.text).toMatch(/ (\d) of \1 attempts failed in the last 5 min; (?:failures began .* ago; )?the last one .* ago: status 500: out of luck x+…?\.$/); // prettier-ignore
   });
 
   it('tells the wait after an engine failed it, which is no service', async () => {
@@ -206,11 +206,13 @@ describe('a call that has ended', () => {
     open();
     const { headers } = await answer;
     const { calls } = await read<PastCallList>('/programs/p/calls');
-    const [{ text, queue_seconds: queued, service_seconds: served, duration_seconds: lasted }] = calls as unknown as [
-      PastCall,
-    ];
+    const [{ text, queue_seconds: queued, service_seconds: served, duration_seconds: lasted, arrived_at: from, failures }] = calls as unknown as [PastCall]; // prettier-ignore
     expect(queued).toBeGreaterThanOrEqual(NO_ENGINE_MS / 1000 - 0.01);
-    expect(queued + (served ?? NaN)).toBeLessThanOrEqual(lasted + 0.01);
+    expect(served).toBeNull();
+    // It failed before that wait, and not at the end of the call.
+    const [{ began_at: began, failed_at: at }] = failures as unknown as [PastCall['failures'][0]];
+    expect(began).toBeLessThanOrEqual(at);
+    expect(at + queued).toBeLessThanOrEqual(from + lasted + 0.01);
     expect(Number(headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(NO_ENGINE_MS - 10);
     expect(text).toMatch(/ It waited .* in the queue.*\n?.*Its only attempt was sent from level 0, without waiting\./s);
   });

@@ -162,7 +162,7 @@ describe('totals', () => {
     const message = 'silent for 1 s when the client left, and found down 2 s later';
     const { sum: later } = totals.read(millis(nowMs));
     expect([later.ends.sumsOf('engine_timeout'), later.failures.sumsOf(engine)]).toEqual([[1, 1, expect.stringMatching(/^\S+ default:p\ngpu-1$/)], [1, 0, expect.stringMatching(` ${message}$`)]]); // prettier-ignore
-    expect(reports.map(([{ outcome, code, failures }]) => [outcome, code, failures])).toEqual([['cancelled', 'client_gone', []], ['timed_out', 'engine_timeout', [{ engine, message, atMs: 7000 }]]]); // prettier-ignore
+    expect(reports.map(([{ outcome, code, failures }]) => [outcome, code, failures])).toEqual([['cancelled', 'client_gone', []], ['timed_out', 'engine_timeout', [{ engine, message, fromMs: 7000, atMs: 7000 }]]]); // prettier-ignore
   });
 
   it.each([
