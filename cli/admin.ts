@@ -45,7 +45,9 @@ export class AdminError extends Error {
 function gatewayUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new InvalidArgumentError(`It must be an http:// or https:// URL${/^[\w.-]+(:\d+)?\/?$/.test(text) ? `: did you mean http://${text}?` : '.'}`); // prettier-ignore
+    throw new InvalidArgumentError(
+      `It must be an http:// or https:// URL${/^[\w.-]+(:\d+)?\/?$/.test(text) ? `: did you mean http://${text}?` : '.'}`,
+    );
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new InvalidArgumentError('It must be without user, query or fragment.');
   return url.href.replace(/\/+$/, '').replace(/\/(v1|ui)$/, '');

@@ -9,7 +9,8 @@ import { complain } from './complain.js';
 import { secretIn, wholeFrom } from './options.js';
 import { fitted, printable, widthOf, wrapped } from './text.js';
 
-type AddFlags = AdminFlags & Partial<Record<'id' | 'kind' | 'apiKey', string> & Record<'window' | 'capacityTokens', number>>; // prettier-ignore
+type AddFlags = AdminFlags &
+  Partial<Record<'id' | 'kind' | 'apiKey', string> & Record<'window' | 'capacityTokens', number>>;
 
 type ForceFlags = AdminFlags & { readonly force?: true };
 
@@ -31,7 +32,12 @@ export function addEnginesCommand(program: Command): void {
     .argument('[subcommand...]')
     .action(([unknown]: readonly string[], { json, ...flags }: AdminFlags & { readonly json?: true }) => {
       const isKnown = engines.commands.some((each) => each.name() === unknown);
-      if (unknown !== undefined) list.error(isKnown ? `put '${unknown}' before its options: ${OWN_NAME} engines ${unknown} …` : `unknown subcommand '${unknown}': list, add, remove, drain or undrain, then its options`); // prettier-ignore
+      if (unknown !== undefined)
+        list.error(
+          isKnown
+            ? `put '${unknown}' before its options: ${OWN_NAME} engines ${unknown} …`
+            : `unknown subcommand '${unknown}': list, add, remove, drain or undrain, then its options`,
+        );
       return printEngines(list, flags, json);
     });
   const add = engines.command('add').description('add an engine until the next start or reload').argument('<url>');
@@ -51,10 +57,15 @@ export function addEnginesCommand(program: Command): void {
         row = (await client.json(pathOf(row.id))) as Row;
       }
       const { id: name, state, down_reason: reason, capacity_tokens: capacity } = row;
-      const remedy = keyRemedy(reason) === undefined ? 'it stays, and is asked again until it answers' : 'remove it, and add it with its key: --api-key VARIABLE'; // prettier-ignore
+      const remedy =
+        keyRemedy(reason) === undefined
+          ? 'it stays, and is asked again until it answers'
+          : 'remove it, and add it with its key: --api-key VARIABLE';
       process.stdout.write(plain(`${name} is ${state}${reason === null ? '' : `: ${reason}; ${remedy}`}\n`));
       if (state === 'up' && capacity === null)
-        complain(`${name} has a KV cache of unknown size, so no gate protects it: remove it, and add it with --capacity-tokens`); // prettier-ignore
+        complain(
+          `${name} has a KV cache of unknown size, so no gate protects it: remove it, and add it with --capacity-tokens`,
+        );
     });
   for (const [verb, description, method, path] of [
     ['remove', 'drain an engine, then forget it', 'DELETE', ''],
@@ -81,7 +92,8 @@ const pathOf = (id: string): string => `/engines/${encodeURIComponent(id)}`;
 async function printEngines(command: Command, flags: AdminFlags, json = false): Promise<void> {
   const body = await adminClient(command, flags).json('/engines');
   const { engines } = body as Partial<EngineList>;
-  if (!Array.isArray(engines)) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?'); // prettier-ignore
+  if (!Array.isArray(engines))
+    throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?');
   process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(engines));
 }
 

@@ -85,11 +85,13 @@ async function run(command: Command, flags: InitFlags): Promise<void> {
   overridden(made.values, readEnvironment(process.env).overrides, () => out, process.env).forEach(warnOfConfig);
   if (role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it');
   const steps = [
-    ...(typeof adminToken === 'string' && !process.env[adminToken] ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`] : []),
+    ...(typeof adminToken === 'string' && !process.env[adminToken]
+      ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`]
+      : []),
     ...(engineKey === undefined || process.env[engineKey] ? [] : [`export ${engineKey}=...    # the engines’ API key`]),
     check,
     start,
-  ]; // prettier-ignore
+  ];
   process.stderr.write(`Next:\n${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
@@ -106,7 +108,10 @@ async function lookAt(config: Config, engineKey: string | undefined) {
   ];
   const refused = findings.find(({ advice }) => advice === NOT_ENGINE);
   if (refused !== undefined) throw new Error(`${refused.found}; nothing is written`);
-  const remedies: Readonly<Record<string, string>> = { [SET_KEY]: `run init again with --engine-key VARIABLE, or ${SET_KEY}`, [CORRECT_KEY]: `correct ${engineKey}` }; // prettier-ignore
+  const remedies: Readonly<Record<string, string>> = {
+    [SET_KEY]: `run init again with --engine-key VARIABLE, or ${SET_KEY}`,
+    [CORRECT_KEY]: `correct ${engineKey}`,
+  };
   const lines = (...levels: readonly Finding['level'][]) =>
     findings.flatMap(({ level, subject, found, advice }) => {
       const remedy = (advice && remedies[advice]) ?? advice;
@@ -154,7 +159,9 @@ function commented(values: unknown): string {
       const above = ancestors.map((node) => (isPair(node) ? `.${String(node.key)}` : isSeq(node) ? '[]' : '')).join('');
       const description = descriptions.get(`${above}.${String(key)}`.slice(1));
       if (description === undefined || isLater) return;
-      key.commentBefore = wrapped(description, COMMENT_WIDTH).map((line) => ` ${line}`).join('\n'); // prettier-ignore
+      key.commentBefore = wrapped(description, COMMENT_WIDTH)
+        .map((line) => ` ${line}`)
+        .join('\n');
     },
   });
   return document.toString({ lineWidth: 0 });
@@ -183,8 +190,12 @@ function tellSecrets({ keys, token }: ReturnType<typeof make>, toStdout: boolean
 
 function checkVariable(command: Command, variable: string): void {
   // A secret given by mistake must not appear in the file or a log.
-  if (!process.env[variable] && !/^[A-Z_][A-Z\d_]*$/.test(variable)) command.error('--engine-key and --admin-token take the name of an environment variable, in capitals unless it is set, not the secret'); // prettier-ignore
-  if (variable.startsWith('MAITRED_')) command.error(`${variable} would be read as a key of the configuration; choose another name`); // prettier-ignore
+  if (!process.env[variable] && !/^[A-Z_][A-Z\d_]*$/.test(variable))
+    command.error(
+      '--engine-key and --admin-token take the name of an environment variable, in capitals unless it is set, not the secret',
+    );
+  if (variable.startsWith('MAITRED_'))
+    command.error(`${variable} would be read as a key of the configuration; choose another name`);
 }
 
 const secret = (): string => `mtd-${randomBytes(32).toString('base64url')}`;

@@ -51,7 +51,11 @@ async function serve(inputs: ConfigInputs, record: string | undefined): Promise<
   });
   const demo = await demoOf(config, embedded.configs[0]?.url, (err) => log.error({ err }, 'the demo fleet failed'));
   const shadow = config.shadow.enabled
-    ? new ShadowThread(config, log, embedded.configs.map(({ id = '' }) => id)) // prettier-ignore
+    ? new ShadowThread(
+        config,
+        log,
+        embedded.configs.map(({ id = '' }) => id),
+      )
     : undefined;
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
@@ -107,7 +111,10 @@ async function greet({ url, adminUrl }: Gateway, { auth }: Config, model: string
   const [ready, access] = await Promise.all([statusOf(`${url}/readyz`), statusOf(`${adminUrl}/version`)]);
   const isClosed = access === 403;
   const why = isClosed ? '' : `\nSee why: ${OWN_NAME} doctor --url ${adminUrl}`;
-  const [state, next] = ready === 200 ? [`maitred is ready${model === undefined ? '' : ', with stand-in engines'}.`, `\nTry: curl ${url}${call}`] : ['No engine answers yet: calls wait or fail.', why]; // prettier-ignore
+  const [state, next] =
+    ready === 200
+      ? [`maitred is ready${model === undefined ? '' : ', with stand-in engines'}.`, `\nTry: curl ${url}${call}`]
+      : ['No engine answers yet: calls wait or fail.', why];
   const page = isClosed ? 'closed until admin.token or admin.port is set' : `${adminUrl}/ui`;
   process.stderr.write(`\n${state} Base URL for clients: ${url}/v1 (Anthropic’s: ${url})\nPage: ${page}${next}\n\n`);
 }

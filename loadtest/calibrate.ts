@@ -164,9 +164,17 @@ export async function measureAlone(
     const startedAt = performance.now();
     const item = prober.api.item({ role: 'user', text, isPlain: true });
     const { answer, endedAt, outcome } = await prober.call({ items: [item], outputTokens });
-    return { ms: outcome === 'completed' ? endedAt - startedAt : Infinity, prompt: answer.promptTokens, output: answer.outputTokens }; // prettier-ignore
+    return {
+      ms: outcome === 'completed' ? endedAt - startedAt : Infinity,
+      prompt: answer.promptTokens,
+      output: answer.outputTokens,
+    };
   };
-  const kindOf = (prompt: number, output: number) => ({ prompt, output, calls: [] as Awaited<ReturnType<typeof time>>[] }); // prettier-ignore
+  const kindOf = (prompt: number, output: number) => ({
+    prompt,
+    output,
+    calls: [] as Awaited<ReturnType<typeof time>>[],
+  });
   const kinds = [kindOf(SHORT_TOKENS, 1), kindOf(SHORT_TOKENS, OUTPUT_TOKENS), kindOf(longTokens, 1)];
   const sum = (at: number) => kinds.reduce((all, { calls }) => all + (calls[at]?.ms ?? Infinity), 0);
   // In rounds, so that a slow moment of a machine does not fall on one kind alone.

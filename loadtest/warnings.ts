@@ -25,7 +25,12 @@ interface Ran {
 
 /** Reasons to doubt the figures of a run. */
 export function warningsOf({ options, targets, generator, programsTooLong, isTooMany }: Ran): string[] {
-  const { loop_lag_ms: loopLagMs, late_send_ms: lateSendMs, cpu_share: cpuShare, calls_in_flight_max: callsInFlightMax } = generator; // prettier-ignore
+  const {
+    loop_lag_ms: loopLagMs,
+    late_send_ms: lateSendMs,
+    cpu_share: cpuShare,
+    calls_in_flight_max: callsInFlightMax,
+  } = generator;
   const warnings: string[] = [];
   if (lateSendMs.p99 > LATE_MS || loopLagMs.p99 > LATE_MS || cpuShare > CPU_SHARE) {
     const [who, remedy] =
@@ -37,14 +42,16 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
     );
   }
   if (callsInFlightMax >= options.connections)
-    warnings.push(`Calls waited for one of ${options.connections} connections to a target: raise --connections.`); // prettier-ignore
+    warnings.push(`Calls waited for one of ${options.connections} connections to a target: raise --connections.`);
   if (isTooMany)
-    warnings.push('A target had 20,000 running programs, so no more were started: it cannot sustain this rate.'); // prettier-ignore
+    warnings.push('A target had 20,000 running programs, so no more were started: it cannot sustain this rate.');
   if (programsTooLong > 0)
     warnings.push(`Left out: ${counted(programsTooLong, 'program')} with calls longer than a target's context.`);
   const { spread = 0 } = targets[0]?.alone ?? {};
   if (spread > SPREAD_MAX)
-    warnings.push(`Slowdowns are rough: even the fastest calls before the run differed by ${percent(spread)}. Repeat when nothing else runs.`); // prettier-ignore
+    warnings.push(
+      `Slowdowns are rough: even the fastest calls before the run differed by ${percent(spread)}. Repeat when nothing else runs.`,
+    );
   for (const target of targets) warnings.push(...ofTarget(target, options));
   return warnings;
 }
@@ -55,26 +62,35 @@ function ofTarget(target: TargetFacts, { ignoreEos, timeScale }: Ran['options'])
   const speed = speedWarning(target, timeScale);
   const warnings = speed === undefined ? [] : [speed];
   if (waitedMs > LATE_MS)
-    warnings.push(`${url} was busy before the run: a call waited ${real(waitedMs, timeScale)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore
+    warnings.push(
+      `${url} was busy before the run: a call waited ${real(waitedMs, timeScale)} there, so slowdowns are too small. Repeat when nothing else runs.`,
+    );
   // An engine that left is told first of all.
   if (disturbances.length > 0 && !disturbances.some((text) => LEFT.test(text)))
-    warnings.push(`At ${url}, during the run: ${disturbances.join('; ')}. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
+    warnings.push(
+      `At ${url}, during the run: ${disturbances.join('; ')}. The figures are not of this load alone: repeat it undisturbed.`,
+    );
   if (!isExact) {
-    const how = { tokenize: 'by its tokenizer', usage: 'by the usage of a few calls', guess: 'at one token per word' }; // prettier-ignore
+    const how = { tokenize: 'by its tokenizer', usage: 'by the usage of a few calls', guess: 'at one token per word' };
     warnings.push(`Prompt lengths for ${url} are approximate, ${how[tokenizer]}.`);
   }
-  if (ignoreEos && !ignoresEos) warnings.push(`${url} rejects ignore_eos: its answers may be too short.`); // prettier-ignore
+  if (ignoreEos && !ignoresEos) warnings.push(`${url} rejects ignore_eos: its answers may be too short.`);
   const off = promptTokensCounted / promptTokensWanted - 1;
   if (Math.abs(off) > LENGTH_SHARE)
-    warnings.push(`Generated prompts for ${url} had ${(100 * off).toFixed(1)} % ${off > 0 ? 'more' : 'fewer'} tokens than wanted, by its count.`); // prettier-ignore
+    warnings.push(
+      `Generated prompts for ${url} had ${(100 * off).toFixed(1)} % ${off > 0 ? 'more' : 'fewer'} tokens than wanted, by its count.`,
+    );
   return warnings;
 }
 
 /** Says that the engine and the load do not run at the same speed. */
 export function speedWarning({ url, speed }: Pick<TargetFacts, 'url' | 'speed'>, timeScale: number) {
   if (speed === undefined)
-    return timeScale === 1 ? undefined : `${url} tells no speed of its engine: --speed ${timeScale} is right only for a maitred engine --speed ${timeScale}.`; // prettier-ignore
+    return timeScale === 1
+      ? undefined
+      : `${url} tells no speed of its engine: --speed ${timeScale} is right only for a maitred engine --speed ${timeScale}.`;
   if (speed === timeScale) return undefined;
-  const off = speed > timeScale ? `${number(speed / timeScale)} times too fast` : `${number(timeScale / speed)} times too slow`; // prettier-ignore
-  return `${url} has --speed ${speed}, this load --speed ${timeScale}: calls are ${off} beside arrivals and tools. Give both the same.`; // prettier-ignore
+  const off =
+    speed > timeScale ? `${number(speed / timeScale)} times too fast` : `${number(timeScale / speed)} times too slow`;
+  return `${url} has --speed ${speed}, this load --speed ${timeScale}: calls are ${off} beside arrivals and tools. Give both the same.`;
 }

@@ -45,7 +45,14 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     const heard: Parameters<typeof listen>[3] = (...asked) => refused(context, ...asked);
     listeners.push(await listen(config, main, { ...(shared ? own : elsewhere(own)), ...routes }, heard));
     if (admin.port !== null)
-      listeners.push(await listen(config, { host: admin.host, port: admin.port }, { ...own, ...programRoutes(context, true) }, heard)); // prettier-ignore
+      listeners.push(
+        await listen(
+          config,
+          { host: admin.host, port: admin.port },
+          { ...own, ...programRoutes(context, true) },
+          heard,
+        ),
+      );
     await asked;
     await context.batches?.start();
   } catch (error) {

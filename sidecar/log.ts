@@ -17,7 +17,12 @@ const HELD_BYTES_MAX = 2 ** 24;
 
 /** Lines on standard output, written without blocking calls: JSON, or for people if it is a terminal. */
 export function makeLog(config: Config): Logger {
-  const batches = { minLength: WRITE_BYTES, maxWrite: 2 * WRITE_BYTES, periodicFlush: WRITE_MS, maxLength: HELD_BYTES_MAX }; // prettier-ignore
+  const batches = {
+    minLength: WRITE_BYTES,
+    maxWrite: 2 * WRITE_BYTES,
+    periodicFlush: WRITE_MS,
+    maxLength: HELD_BYTES_MAX,
+  };
   const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', ...batches });
   let isTold = false;
   // Without a listener the process would end, and all of its calls. The lines are written again with the next ones.
@@ -53,11 +58,16 @@ export class CallLog implements Observer {
 }
 
 /** A failure that is no fault of the client is a warning, and has its reason; that of a client might quote its prompt. */
-export function tellFailure(log: Logger, fields: object, error: { readonly code: string; readonly message: string | undefined }, what = 'refused') {
+export function tellFailure(
+  log: Logger,
+  fields: object,
+  error: { readonly code: string; readonly message: string | undefined },
+  what = 'refused',
+) {
   const { code, message } = error;
   if (faultOf(code) === 'client') log.info({ ...fields, code }, what);
   else log.warn({ ...fields, code, message }, what);
-} // prettier-ignore
+}
 
 function lineOf(spec: CallSpec, report: CallReport): Record<string, unknown> {
   const { identity, facts } = spec;

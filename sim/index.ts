@@ -34,7 +34,17 @@ export type { EngineOptions } from './options.js';
 export type { EngineStats, SequenceRecord } from './server/stats.js';
 export type { Script, ScriptedAnswer } from './text/answer.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
-export { errorsOf, fitPreset, isGood, type Measured, type PresetFit, type RelativeErrors, TIMES, type TimeName, verdictOf } from './calibrate/fit.js'; // prettier-ignore
+export {
+  errorsOf,
+  fitPreset,
+  isGood,
+  type Measured,
+  type PresetFit,
+  type RelativeErrors,
+  TIMES,
+  type TimeName,
+  verdictOf,
+} from './calibrate/fit.js';
 export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js';
 export { stepMs } from './engine/roofline.js';
 export { rangeOf, readOptions } from './options.js';

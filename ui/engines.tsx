@@ -83,7 +83,12 @@ function Card({ engine }: { readonly engine: Engine }) {
 
 function factsOf({ cached_share: cached, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting }: Engine) {
   const facts: Fact[] = [['Cached', percent(cached), 'Share of prompt tokens from the cache, last 5 minutes']];
-  if (host > 0) facts.push(['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated']); // prettier-ignore
+  if (host > 0)
+    facts.push([
+      'On the host',
+      `${tokens(onHost)} of ${tokens(host)}`,
+      'Contexts that have left the KV cache for host memory, estimated',
+    ]);
   if (waiting)
     facts.push(['Waiting inside', count(waiting), 'Requests that wait inside the engine, by its own report']);
   return facts;

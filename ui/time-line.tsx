@@ -12,7 +12,19 @@ const NAMES = {
 };
 
 /** A call as it is drawn; one that has not ended is drawn as if it ended now. */
-type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'hung_seconds' | 'service_seconds' | 'first_token_seconds' | 'failures'> & Partial<Pick<PastCall, 'outcome'>>; // prettier-ignore
+type Drawn = Pick<
+  PastCall,
+  | 'call'
+  | 'thread'
+  | 'text'
+  | 'arrived_at'
+  | 'duration_seconds'
+  | 'hung_seconds'
+  | 'service_seconds'
+  | 'first_token_seconds'
+  | 'failures'
+> &
+  Partial<Pick<PastCall, 'outcome'>>;
 
 /** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
 export function TimeLine({ past, active }: { past: readonly PastCall[]; active: readonly ActiveCall[] }) {

@@ -25,7 +25,13 @@ export async function engineFindings(config: Config, calls: boolean): Promise<Fi
 export function twinFindings(engines: readonly Pick<EngineConfig, 'id' | 'url'>[]): Finding[] {
   const places = engines.map((engine) => (URL.canParse(engine.url) ? placeOf(engine) : engine.url));
   const twins = engines.filter((_, at) => places.indexOf(places[at] ?? '') < at);
-  return twins.map(({ id, url }) => warning(`engine ${id ?? idOf({ url })}`, `is another one too: ${url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
+  return twins.map(({ id, url }) =>
+    warning(
+      `engine ${id ?? idOf({ url })}`,
+      `is another one too: ${url}`,
+      'name each engine once: its window and KV cache count twice',
+    ),
+  );
 }
 
 /** A source of discovery, and the engines that it finds. */
@@ -36,7 +42,11 @@ async function lookedAt(source: SourceConfig, config: Config, calls: boolean): P
   if (look instanceof Error) return [broken(subject, reasonOf(look), advice)];
   const { engines, absence } = look;
   if (engines.length === 0)
-    return [source.models === undefined ? broken(subject, absence, advice) : note(subject, `${absence}: ${AT_ZERO}`, `if it should list some: ${advice}`)]; // prettier-ignore
+    return [
+      source.models === undefined
+        ? broken(subject, absence, advice)
+        : note(subject, `${absence}: ${AT_ZERO}`, `if it should list some: ${advice}`),
+    ];
   const found = await Promise.all(engines.map((engine) => judged(engine, config, calls)));
   return [ok(subject, `engines: ${engines.length}`), ...found.flat()];
 }
@@ -49,12 +59,20 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
   if (found instanceof NotAnEngine) return [broken(subject, found.message, NOT_ENGINE)];
   if (found instanceof Error) {
     const reason = reasonOf(found);
-    return [broken(subject, `${engine.url} is not healthy: ${reason}`, downRemedy({ down_reason: reason, was_up: false }))]; // prettier-ignore
+    return [
+      broken(subject, `${engine.url} is not healthy: ${reason}`, downRemedy({ down_reason: reason, was_up: false })),
+    ];
   }
   const isEmpty = (found.models?.size ?? 0) === 0;
-  const seen = engine.kind === 'auto' ? found : await examine({ ...engine, kind: 'auto' }, { timeoutMs, connectMs, calls: false }).catch(() => found); // prettier-ignore
+  const seen =
+    engine.kind === 'auto'
+      ? found
+      : await examine({ ...engine, kind: 'auto' }, { timeoutMs, connectMs, calls: false }).catch(() => found);
   const [kind, own] = [found.adapter.kind, seen.adapter.kind];
-  const misnamed = when(own !== kind && own !== 'openai', warning(subject, `answers as ${own}, not ${kind}`, `set engines[].kind: ${own}, or leave it out`)); // prettier-ignore
+  const misnamed = when(
+    own !== kind && own !== 'openai',
+    warning(subject, `answers as ${own}, not ${kind}`, `set engines[].kind: ${own}, or leave it out`),
+  );
   // Read as another kind it seems to lack much; as openai, only what that kind never tells.
   if (misnamed.length > 0 && kind !== 'openai')
     return [...misnamed, ...(await judged({ ...engine, kind: own }, config, calls))];
@@ -62,12 +80,26 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
     ...misnamed,
     ...when(isEmpty, broken(subject, 'it lists no model', 'list its models in engines[].models')),
     ...(isEmpty ? [] : healthFindings(subject, engine, found)),
-    ...when((engine.window ?? config.admission.window) === 1, note(subject, 'runs one call at a time', 'leave engines[].window and admission.window out, unless it can run no more')),
-    ...when(engine.serverName !== undefined && !engine.url.startsWith('https:'), note(subject, 'is reached without TLS, so its serverName has no effect', 'correct engines[].url, or leave it out')),
+    ...when(
+      (engine.window ?? config.admission.window) === 1,
+      note(
+        subject,
+        'runs one call at a time',
+        'leave engines[].window and admission.window out, unless it can run no more',
+      ),
+    ),
+    ...when(
+      engine.serverName !== undefined && !engine.url.startsWith('https:'),
+      note(
+        subject,
+        'is reached without TLS, so its serverName has no effect',
+        'correct engines[].url, or leave it out',
+      ),
+    ),
     ...hostFindings(subject, engine, found),
     ...callFindings(subject, engine, found),
     ...flagFindings(subject, found),
-  ]; // prettier-ignore
+  ];
 }
 
 /** Keys of an engine, the fields of its report that bound them, and words for these. */
@@ -105,20 +137,47 @@ function healthFindings(subject: string, engine: EngineConfig, found: Examinatio
   const { running, waiting = 0 } = load;
   return [
     ok(subject, served.length === 0 ? kind : `${kind}; serves ${someOf(served)}`),
-    ...odd.map(({ key, own, found }) => warning(subject, found, `correct engines[].${key}, ${own} now, or leave it out`)),
-    ...when(capacityTokens === undefined, warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY)),
-    ...when(capacityTokens !== undefined && !odd.some(({ key }) => key === 'capacityTokens'), ok(subject, `KV cache of ${integer(capacityTokens ?? 0)} tokens`)),
-    ...when(unlisted.length > 0, (isLacking ? broken : warning)(subject, `it does not list ${someOf(unlisted)}${instead}`, SET_MODELS)),
-    ...when(running === undefined && load.waiting === undefined, note(subject, 'it reports no load, so its window follows completions', 'engines[].window fixes it')),
-    ...when(running === 0 && waiting > 0, warning(subject, `it runs none of its ${waiting} requests`, 'look again: an engine that stays like this is stuck, and needs a restart')),
-  ]; // prettier-ignore
+    ...odd.map(({ key, own, found }) =>
+      warning(subject, found, `correct engines[].${key}, ${own} now, or leave it out`),
+    ),
+    ...when(
+      capacityTokens === undefined,
+      warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY),
+    ),
+    ...when(
+      capacityTokens !== undefined && !odd.some(({ key }) => key === 'capacityTokens'),
+      ok(subject, `KV cache of ${integer(capacityTokens ?? 0)} tokens`),
+    ),
+    ...when(
+      unlisted.length > 0,
+      (isLacking ? broken : warning)(subject, `it does not list ${someOf(unlisted)}${instead}`, SET_MODELS),
+    ),
+    ...when(
+      running === undefined && load.waiting === undefined,
+      note(subject, 'it reports no load, so its window follows completions', 'engines[].window fixes it'),
+    ),
+    ...when(
+      running === 0 && waiting > 0,
+      warning(
+        subject,
+        `it runs none of its ${waiting} requests`,
+        'look again: an engine that stays like this is stuck, and needs a restart',
+      ),
+    ),
+  ];
 }
 
 function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }: Examination): Finding[] {
   const tokens = engine.hostTokens ?? load.hostTokens ?? 0;
   const name = hostTier === undefined ? '' : ` (${hostTier})`;
   if (tokens > 0 && hostTier === undefined && load.hostTokens === undefined)
-    return [note(subject, `shows no host memory for contexts, and engines[].hostTokens is ${integer(tokens)}`, 'leave it out if there is none: the gateway counts on it')]; // prettier-ignore
+    return [
+      note(
+        subject,
+        `shows no host memory for contexts, and engines[].hostTokens is ${integer(tokens)}`,
+        'leave it out if there is none: the gateway counts on it',
+      ),
+    ];
   if (tokens > 0)
     return [ok(subject, `host memory keeps ${integer(tokens)} tokens of what leaves its KV cache${name}`)];
   const advice = 'set engines[].hostTokens: contexts that come back from there cost less, and more programs may run';
@@ -135,7 +194,8 @@ function callFindings(subject: string, engine: EngineConfig, { called, unlisted,
   const fault = keyFault(engine, status ?? 0);
   if (fault !== '') return [broken(subject, `refuses a call, with status ${status}${fault}`, keyRemedy(fault))];
   if (status === 404 && unlisted.includes(model)) return [];
-  const how = status === undefined ? 'does not answer' : status === 200 ? 'answers no completion to' : `answers ${status} to`; // prettier-ignore
+  const how =
+    status === undefined ? 'does not answer' : status === 200 ? 'answers no completion to' : `answers ${status} to`;
   // One that is busy may be late.
   const isBusy = status === undefined && (load.running ?? 0) + (load.waiting ?? 0) > 0;
   const advice = `${isRefused(called) ? 'nothing is wrong if it serves embeddings alone; otherwise ' : ''}send it one yourself: its log tells more`;
@@ -155,6 +215,9 @@ function flagFindings(subject: string, { flags, called }: Examination): Finding[
   const unknown = unseen.map(({ flag, gives }) => `${flag} (${gives})`);
   return [
     ...lacking.map(({ flag, gives }) => warning(subject, `runs without ${flag}`, `add this flag: it gives ${gives}`)),
-    ...when(unknown.length > 0, note(subject, `does not report whether it runs with ${unknown.join(', ')}`, 'see its command line')),
-  ]; // prettier-ignore
+    ...when(
+      unknown.length > 0,
+      note(subject, `does not report whether it runs with ${unknown.join(', ')}`, 'see its command line'),
+    ),
+  ];
 }

@@ -29,7 +29,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
       ...strangerFindings(engines, own),
       ...engines.filter(isServing).flatMap(engineFindings),
       identityFinding(groups),
-    ]; // prettier-ignore
+    ];
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
     return [broken('gateway', error.message)];
@@ -40,7 +40,10 @@ type Row = EngineList['engines'][number];
 type Part = GatewayState['status']['parts'][number];
 
 /** Engines that stand in the file alone, or in the running gateway's alone. */
-function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], embedded = 0 }: Partial<Config>): Finding[] {
+function strangerFindings(
+  rows: readonly Row[],
+  { engines = [], discovery = [], embedded = 0 }: Partial<Config>,
+): Finding[] {
   if (engines.length + discovery.length + embedded === 0) return [];
   const own = engines.map((engine) => `${idOf(engine)} (${addressOf(engine).url.href})`);
   const told = rows.filter(({ id, source }) => source === 'config' && !(embedded > 0 && id.startsWith('embedded-')));
@@ -51,7 +54,7 @@ function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], 
     ...when(lost.length > 0, warning('gateway', `runs without engines of the file: ${someOf(lost)}`, advice)),
     ...when(more.length > 0, warning('gateway', `runs with engines that the file lacks: ${someOf(more)}`, advice)),
   ];
-} // prettier-ignore
+}
 
 /** As the page rates it; failed calls are worth a note, however few. */
 const partFinding = ({ about, level, text, remedy }: Part): Finding => {
@@ -64,8 +67,11 @@ function engineFindings(engine: Row): Finding[] {
   const subject = `gateway’s engine ${id}`;
   return [
     ...when(unlisted.length > 0, warning(subject, `does not list ${unlisted.join(', ')}`, SET_MODELS)),
-    ...when(capacity === null, warning(subject, 'has a KV cache of unknown size, so no gate protects it', SET_CAPACITY)),
-  ]; // prettier-ignore
+    ...when(
+      capacity === null,
+      warning(subject, 'has a KV cache of unknown size, so no gate protects it', SET_CAPACITY),
+    ),
+  ];
 }
 
 function identityFinding(sources: ProgramGroups['groups']): Finding {

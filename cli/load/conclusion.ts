@@ -33,7 +33,10 @@ export function conclusionOf(played: readonly Played[]): string[] {
     return end === 0 ? NONE : `${end === -1 ? 'all ' : isLeast ? 'at least ' : ''}${upTo}`;
   });
   if (document.ab === null) return [...(isAsked ? [`Sustained: ${reaches[0]}.${next}`] : []), ...counsel];
-  const told = new Set(reaches).size === 1 ? `${reaches[0]} by both` : reaches.map((reach, at) => `${document.targets[at]?.name} ${reach}`).join('; '); // prettier-ignore
+  const told =
+    new Set(reaches).size === 1
+      ? `${reaches[0]} by both`
+      : reaches.map((reach, at) => `${document.targets[at]?.name} ${reach}`).join('; ');
   const isKnown = reaches.some((reach) => reach !== NONE);
   const sustained = isOpen(document) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
@@ -56,12 +59,17 @@ function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
   if (verdict.better.length > 0) return verdict;
   const isKept = targets.every(keepsUp);
   const isSure = ({ measure }: Cost) => isKept && measure !== 'kind' && measure !== 'failed';
-  return { ...verdict, losses: isKept ? verdict.losses : [], rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })) }; // prettier-ignore
+  return {
+    ...verdict,
+    losses: isKept ? verdict.losses : [],
+    rows: verdict.rows.map((row) => ({ ...row, price: row.price.filter(isSure) })),
+  };
 }
 
 /** The number of programs that tells of the lowest load, as what is too much there is so above; none: all is told. */
 function counselOf(played: readonly Played[], signs: readonly (readonly (boolean | undefined)[])[]): string[] {
-  const isOpenAt = (own: (typeof signs)[number], at: number) => own[at] === undefined && !own.slice(0, at).includes(false); // prettier-ignore
+  const isOpenAt = (own: (typeof signs)[number], at: number) =>
+    own[at] === undefined && !own.slice(0, at).includes(false);
   const open = played.find((_, at) => signs.some((own) => isOpenAt(own, at)));
   return open === undefined ? shortText(played.map(({ document }) => document)) : [tooFewText(open.document)];
 }
@@ -81,7 +89,10 @@ function nextOf(played: readonly Played[], from: number): string {
   const { document } = (above ?? below) as Played;
   if (document.targets.some(({ completed }) => completed === 0) || !isFar(below, above)) return '';
   const low = below?.value ?? 0;
-  const high = above === undefined ? BEYOND * low : Math.min(above.value, Math.max(mostOf(above.value, document.targets), FAR * low)); // prettier-ignore
+  const high =
+    above === undefined
+      ? BEYOND * low
+      : Math.min(above.value, Math.max(mostOf(above.value, document.targets), FAR * low));
   const runs = Math.max(...played.map(({ document: { targets } }) => runsOf(targets)));
   return ` ${tryText(low || high / BEYOND, high, runs, isOpen(document))}`.trimEnd();
 }

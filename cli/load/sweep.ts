@@ -60,7 +60,12 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   tell(slosOf(played));
   if (documents.length > 0) {
     const isWhole = played.length === loads.length;
-    stopped ??= fault instanceof Error ? `Stopped: ${fault.message}.` : isWhole ? undefined : 'Stopped before all loads were measured.'; // prettier-ignore
+    stopped ??=
+      fault instanceof Error
+        ? `Stopped: ${fault.message}.`
+        : isWhole
+          ? undefined
+          : 'Stopped before all loads were measured.';
     const text = (width: number) => sweepText(documents, played, stopped, width);
     await writeReport(first.report, text, { version: 1, complete: stopped === undefined, loads: documents });
   }
@@ -83,7 +88,9 @@ function slosOf(played: readonly Played[]): string[] {
       const kept = signs.includes(false) ? 'met but not sustained' : signs.includes(undefined) ? PERHAPS : 'met';
       results[met ? kept : 'missed']?.push(`${one.value} (${value === null ? 'not measured' : number(value)})`);
     }
-    const told = Object.entries(results).flatMap(([word, texts]) => (texts.length === 0 ? [] : [`${word} ${placesIn(first.document, texts)}`])); // prettier-ignore
+    const told = Object.entries(results).flatMap(([word, texts]) =>
+      texts.length === 0 ? [] : [`${word} ${placesIn(first.document, texts)}`],
+    );
     return `${sloName(slo, first.document.ab !== null)}: ${told.join('; ')}.`;
   });
 }
@@ -101,7 +108,13 @@ function warningsOf(documents: readonly Summarized[]): string[] {
   );
   return all.flatMap((one) => {
     const same = all.filter(({ kind }) => kind === one.kind);
-    const where = same.length < documents.length ? ` ${placesIn(one.document, same.map(({ document }) => String(valueOf(document))))}` : ''; // prettier-ignore
+    const where =
+      same.length < documents.length
+        ? ` ${placesIn(
+            one.document,
+            same.map(({ document }) => String(valueOf(document))),
+          )}`
+        : '';
     return same[0] === one ? [`Warning${where}: ${one.text}`] : [];
   });
 }

@@ -1,5 +1,5 @@
 import { p99Of, type PlaceVerdict, placeVerdict, tailOf } from '../../lab/index.js';
-import { causesText, isLossy, programsToTell, sustains, type Summarized } from '../../loadtest/report/index.js'; // prettier-ignore
+import { causesText, isLossy, programsToTell, sustains, type Summarized } from '../../loadtest/report/index.js';
 import { number } from '../../text/index.js';
 import { placeOf } from '../sim/axes.js';
 
@@ -17,8 +17,12 @@ export interface Played {
 
 /** A load that too few programs tell of overloads a target that a lower one does. @param lower those before it */
 export function carried<D extends Summarized>(document: D, lower: readonly Played[]): D {
-  const isOver = (target: Target) => programsToTell([target]) > 0 && lower.some(({ over }) => over.includes(target.name)); // prettier-ignore
-  return { ...document, targets: document.targets.map((each) => (isOver(each) ? { ...each, queue_grew: true } : each)) }; // prettier-ignore
+  const isOver = (target: Target) =>
+    programsToTell([target]) > 0 && lower.some(({ over }) => over.includes(target.name));
+  return {
+    ...document,
+    targets: document.targets.map((each) => (isOver(each) ? { ...each, queue_grew: true } : each)),
+  };
 }
 
 export function playedOf(document: Summarized): Played {
@@ -30,8 +34,11 @@ export function playedOf(document: Summarized): Played {
   const verdict = placeVerdict(place, tried, { margin: Number(settings['margin']), repeated: 'runs', isExact: false });
   const where =
     over.length === 0 ? place : `${place}, where ${over.length > 1 ? 'both are' : `${over[0]} is`} overloaded`;
-  const sentence = ab === null || isLost ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document)}.`}` : `${where}, ${ab.outcome}`; // prettier-ignore
-  return { document, place, value: valueOf(document), verdict, over, sentence }; // prettier-ignore
+  const sentence =
+    ab === null || isLost
+      ? `${place}: ${ab?.outcome.replace('Not', 'not') ?? `${singleText(document)}.`}`
+      : `${where}, ${ab.outcome}`;
+  return { document, place, value: valueOf(document), verdict, over, sentence };
 }
 
 type Target = Summarized['targets'][number];
@@ -43,9 +50,12 @@ export const placeIn = (document: Summarized): string =>
   placeOf({ [isOpen(document) ? 'rate' : 'concurrency']: valueOf(document) });
 
 function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullable<Summarized['ab']>) {
-  const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / ab.runs; // prettier-ignore
+  const leastOf = (name: 'program_seconds' | 'ttft_seconds') =>
+    Math.min(...targets.map((each) => each[name].count)) / ab.runs;
   const kinds = Object.keys(targets[0]?.by_workload ?? {}).map((kind) => {
-    const p99s = targets.map(({ by_workload: { [kind]: own } }) => (own === undefined ? null : p99Of(own.program_seconds))); // prettier-ignore
+    const p99s = targets.map(({ by_workload: { [kind]: own } }) =>
+      own === undefined ? null : p99Of(own.program_seconds),
+    );
     const [before = null, after = null] = p99s;
     const ratio = before === null || after === null ? null : after / before;
     return [kind, { programs: { p99: { ratio, low: null, high: null, pairs: ab.runs } }, firstToken: {} }] as const;
@@ -57,7 +67,13 @@ function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullab
     firstTokenP99Seconds: ab.ttft_p99_seconds,
     kinds: Object.fromEntries(kinds),
   };
-  return targets.map(({ name, failed }) => ({ name, isOverloaded: over.includes(name), isOut: over.length === targets.length, failed, times })); // prettier-ignore
+  return targets.map(({ name, failed }) => ({
+    name,
+    isOverloaded: over.includes(name),
+    isOut: over.length === targets.length,
+    failed,
+    times,
+  }));
 }
 
 /** Whether one target kept up, where loads are rates, and its figures. */

@@ -8,7 +8,8 @@ import { isLossy, isSlowed, leftText, programsToTell, sustains, type TargetRepor
 type Targets = readonly TargetReport[];
 
 /** As many runs as there were, and enough to compare two targets. */
-export const runsOf = (targets: Targets): number => Math.max(targets.length > 1 ? RUNS : 1, ...targets.map(({ by_run }) => by_run.length)); // prettier-ignore
+export const runsOf = (targets: Targets): number =>
+  Math.max(targets.length > 1 ? RUNS : 1, ...targets.map(({ by_run }) => by_run.length));
 const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
 
 /** How far beyond the loads that were tried to look on. */
@@ -18,24 +19,34 @@ const ENDED = 1.25;
 
 /** The most that may be sustained where this is not. */
 export const mostOf = (rate: number, targets: Targets): number =>
-  targets.every(({ queue_grew }) => queue_grew === true) ? Math.min(rate, ENDED * Math.max(...targets.map((each) => each.programs_per_second ?? 0))) : rate; // prettier-ignore
+  targets.every(({ queue_grew }) => queue_grew === true)
+    ? Math.min(rate, ENDED * Math.max(...targets.map((each) => each.programs_per_second ?? 0)))
+    : rate;
 
 /** Asks for loads between these; nothing: there are none. */
 export function tryText(low: number, high: number, runs: number, isRate: boolean): string {
-  const [first, last] = [low, high].map((value) => isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value))) as [number, number]; // prettier-ignore
-  return last - first > Number(!isRate) ? `Try --${isRate ? 'rate' : 'concurrency'} ${first}..${last}${repeatText(runs)}.` : ''; // prettier-ignore
+  const [first, last] = [low, high].map((value) =>
+    isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value)),
+  ) as [number, number];
+  return last - first > Number(!isRate)
+    ? `Try --${isRate ? 'rate' : 'concurrency'} ${first}..${last}${repeatText(runs)}.`
+    : '';
 }
 
 type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds'>;
 
 /** Asks for these loads again. @param programs of each run; absent: as many as there were */
 function againText(documents: readonly Timed[], runs: number, programs?: number): string {
-  const of = (name: string) => documents.flatMap(({ settings: { [name]: value } }) => (typeof value === 'number' ? [value] : [])).join(','); // prettier-ignore
+  const of = (name: string) =>
+    documents.flatMap(({ settings: { [name]: value } }) => (typeof value === 'number' ? [value] : [])).join(',');
   // More programs than a recording has do not arrive at its times.
   const rate =
     programs === undefined ? of('rate_per_second') : documents.flatMap((each) => rateOf(each) ?? []).join(',');
   const counts = of('concurrency');
-  const dropped = [...(of('duration_seconds') === '' ? [] : ['--duration']), ...(/^1?$/.test(of('trace_speed')) ? [] : ['--trace-speed'])]; // prettier-ignore
+  const dropped = [
+    ...(of('duration_seconds') === '' ? [] : ['--duration']),
+    ...(/^1?$/.test(of('trace_speed')) ? [] : ['--trace-speed']),
+  ];
   const flags = [
     ...(rate === '' ? [] : [` --rate ${rate}`]),
     ...(counts === '' ? [] : [` --concurrency ${counts}`]),
@@ -49,7 +60,7 @@ function againText(documents: readonly Timed[], runs: number, programs?: number)
 /** Asks for the programs that would tell whether a rate can be sustained. */
 export function tooFewText(document: Timed): string {
   const { targets } = document;
-  return `Too few programs to tell whether ${String(rateOf(document))} a second can be sustained: ${againText([document], runsOf(targets), programsToTell(targets))}`; // prettier-ignore
+  return `Too few programs to tell whether ${String(rateOf(document))} a second can be sustained: ${againText([document], runsOf(targets), programsToTell(targets))}`;
 }
 
 /** Programs for each one at a time: of fewer, many fill or empty the engines. */
@@ -58,9 +69,19 @@ const STEADY = 10;
 /** Asks for longer runs of programs at a time, if these are short. */
 export function shortText(documents: readonly Timed[]): string[] {
   const countOf = ({ settings }: Timed) => Number(settings['concurrency']);
-  const short = documents.filter((each) => countOf(each) > 0 && !each.targets.some((target) => isLossy(target) || target.programs >= STEADY * target.by_run.length * countOf(each))); // prettier-ignore
+  const short = documents.filter(
+    (each) =>
+      countOf(each) > 0 &&
+      !each.targets.some(
+        (target) => isLossy(target) || target.programs >= STEADY * target.by_run.length * countOf(each),
+      ),
+  );
   const programs = STEADY * Math.max(...short.map(countOf));
-  return short.length === 0 ? [] : [`Many of so few programs fill or empty the engines: ${againText(short, Math.max(...short.map(({ targets }) => runsOf(targets))), programs)}`]; // prettier-ignore
+  return short.length === 0
+    ? []
+    : [
+        `Many of so few programs fill or empty the engines: ${againText(short, Math.max(...short.map(({ targets }) => runsOf(targets))), programs)}`,
+      ];
 }
 
 /** Asks for the runs that would tell where two targets seem to differ. */
@@ -96,7 +117,9 @@ export function failingText(document: Timed): string {
   const load = rate ?? Number(settings['concurrency']);
   const shares = failing.map(({ completed, programs }) => completed / programs).filter((share) => share > 0);
   const isOfLoad = failing.every((target) => OF_LOAD.includes(causesOf(target)[0]?.[0] ?? ''));
-  const tried = isOfLoad ? tryText(load * Math.min(1 / BEYOND, ...shares), load, runsOf(targets), rate !== undefined) : ''; // prettier-ignore
+  const tried = isOfLoad
+    ? tryText(load * Math.min(1 / BEYOND, ...shares), load, runsOf(targets), rate !== undefined)
+    : '';
   return tried || 'Find out why its calls fail, and run again.';
 }
 
@@ -110,18 +133,28 @@ export function adviceOf(document: Summarized): string[] {
   if (targets.some((target) => leftText(target) !== undefined)) return [BRING_BACK];
   const isLost = targets.some(isLossy);
   // Two that nothing slows can be compared all the same.
-  const isShort = targets.some((target) => target.queue_grew !== true && (ab === null || isSlowed(target)) && programsToTell([target]) > 0); // prettier-ignore
+  const isShort = targets.some(
+    (target) => target.queue_grew !== true && (ab === null || isSlowed(target)) && programsToTell([target]) > 0,
+  );
   if (rate !== undefined && complete && isShort && !isLost) return [tooFewText(document)];
   const lines = targets.flatMap((target) => {
     const { name, queue_grew, programs_per_second: ended } = target;
     if (rate === undefined) return [];
-    const say = (text: string) => [targets.length > 1 ? `${name}: ${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`]; // prettier-ignore
+    const say = (text: string) => [
+      targets.length > 1 ? `${name}: ${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
+    ];
     if (queue_grew !== true) {
       const isKept = sustains(target, true);
       if (!complete || isKept === undefined) return [];
-      return say(isKept ? `kept up with ${number(rate)} a second` : `did not keep up with ${number(rate)} a second, as more than 1 % of its programs failed`); // prettier-ignore
+      return say(
+        isKept
+          ? `kept up with ${number(rate)} a second`
+          : `did not keep up with ${number(rate)} a second, as more than 1 % of its programs failed`,
+      );
     }
-    return say(`overloaded: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs`); // prettier-ignore
+    return say(
+      `overloaded: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs`,
+    );
   });
   // Where one of two keeps up, this is an answer.
   if (targets.every(({ queue_grew }) => queue_grew === true)) {
@@ -133,9 +166,10 @@ export function adviceOf(document: Summarized): string[] {
   const queues = targets.filter(({ policy }) => policy !== 'pass-through').map(({ queue_seconds }) => queue_seconds);
   const short = complete ? shortText([document]) : [];
   if (queues.length > 0 && queues.every(hasFewWaits)) {
-    const more = rate === undefined ? `--concurrency above ${String(settings['concurrency'])}` : `--rate above ${number(rate)}`; // prettier-ignore
+    const more =
+      rate === undefined ? `--concurrency above ${String(settings['concurrency'])}` : `--rate above ${number(rate)}`;
     lines.push(`At most 5 of 100 calls waited at the gateway, so its policy could change little: try ${more}.`);
   } else if (short.length > 0) lines.push(...short);
-  else if (complete && typeof ab?.runs_to_tell === 'number') lines.push(tooFewRunsText([document])); // prettier-ignore
+  else if (complete && typeof ab?.runs_to_tell === 'number') lines.push(tooFewRunsText([document]));
   return lines;
 }

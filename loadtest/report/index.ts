@@ -78,7 +78,12 @@ export function makeReporter(options: ReporterOptions) {
   const { settings, seed, margin, speed, isClosed, slos, quiet, err } = options;
   const targets = options.targets.map((url, index) => new Target(TARGET_NAMES[index] ?? '', url, seed, isClosed));
   const pairs = targets.length > 1 ? new Pairs(seed, margin) : undefined;
-  const view = quiet ? undefined : new ProgressView(err, targets.map(({ name }) => name)); // prettier-ignore
+  const view = quiet
+    ? undefined
+    : new ProgressView(
+        err,
+        targets.map(({ name }) => name),
+      );
   return {
     callEnded(played: LoadCallRecord): void {
       const call = atRealSpeed(played, speed);
@@ -94,7 +99,10 @@ export function makeReporter(options: ReporterOptions) {
     progress: (progress: LoadProgress) => view?.progress(progress),
     report(summary: LoadSummary) {
       view?.end();
-      return documentOf(settings, targets, pairs, slos, { ...summary, targets: summary.targets.map((each) => atRealSpeed(each, speed)) }); // prettier-ignore
+      return documentOf(settings, targets, pairs, slos, {
+        ...summary,
+        targets: summary.targets.map((each) => atRealSpeed(each, speed)),
+      });
     },
   };
 }

@@ -44,7 +44,9 @@ export class Pairs {
       ttft_seconds: targets[at]?.by_run[index]?.ttft_seconds ?? new Sample(0).distribution(),
     });
     // Those in which nothing completed are holes, which are left out.
-    const runs = this.#runs.slice(0, Math.max(1, whole)).flatMap((two, index) => [[ofRun(two, index, 0), ofRun(two, index, 1)] as const]); // prettier-ignore
+    const runs = this.#runs
+      .slice(0, Math.max(1, whole))
+      .flatMap((two, index) => [[ofRun(two, index, 0), ofRun(two, index, 1)] as const]);
     /** Programs that completed at both targets. */
     const pairs = this.#runs.reduce((sum, [first]) => sum + first.count, 0);
     return { ...comparedOf(targets, runs, this.margin), pairs };
@@ -62,7 +64,8 @@ type RunPair = readonly [OfRun, OfRun];
 export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPair[], margin: number) {
   const [program_seconds, ttft_seconds] = [ratiosOf(runs, 'program_seconds'), ratiosOf(runs, 'ttft_seconds')];
   const p99s = runs.map((pair) => pair.map(({ ttft_seconds: { p99 } }) => p99)).filter((both) => !both.includes(null));
-  const meanOf = (at: number) => (p99s.length === 0 ? null : p99s.reduce((sum, both) => sum + (both[at] ?? 0), 0) / p99s.length); // prettier-ignore
+  const meanOf = (at: number) =>
+    p99s.length === 0 ? null : p99s.reduce((sum, both) => sum + (both[at] ?? 0), 0) / p99s.length;
   const ttft_p99_seconds = [meanOf(0), meanOf(1)] as const;
   const leastOf = (name: keyof OfRun) => Math.min(...runs.flat().map((run) => run[name].count));
   const cached = [a ? cachedShare(a) : null, b ? cachedShare(b) : null] as const;
@@ -83,7 +86,8 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
   const only = failing.length === 0 ? '' : ` Only programs that completed at both are compared: ${failing.join('; ')}.`;
   const outcome = losses.length === 0 ? `${headline(change, margin)}${only}` : `Not comparable: ${losses.join('; ')}.`;
   const { mean } = program_seconds;
-  const isUnsure = losses.length === 0 && mean.ratio !== null && (mean.low === null || verdictOf(mean, margin) === 'unsure'); // prettier-ignore
+  const isUnsure =
+    losses.length === 0 && mean.ratio !== null && (mean.low === null || verdictOf(mean, margin) === 'unsure');
   return {
     runs: runs.length,
     program_seconds,
@@ -99,13 +103,18 @@ export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPa
 function lossOf(target: TargetReport): string {
   const { name, programs, failed, gone_after_seconds: gone } = target;
   if (typeof target.engine_left === 'string') return `${leftText(target)}`;
-  const rest = typeof gone === 'number' || failed === programs ? '' : `, whose times are of the other ${integer(programs - failed)} alone, under a lighter load`; // prettier-ignore
+  const rest =
+    typeof gone === 'number' || failed === programs
+      ? ''
+      : `, whose times are of the other ${integer(programs - failed)} alone, under a lighter load`;
   return `${failedText(target, name)}${rest}`;
 }
 
 /** Classes of a target's failed calls, the most frequent first. */
 export const causesOf = ({ errors }: Pick<TargetReport, 'errors'>) =>
-  Object.entries(errors).filter(([, calls]) => calls > 0).sort((a, b) => b[1] - a[1]); // prettier-ignore
+  Object.entries(errors)
+    .filter(([, calls]) => calls > 0)
+    .sort((a, b) => b[1] - a[1]);
 
 /** The same with their numbers, in brackets. */
 export function causesText(target: TargetReport): string {

@@ -17,7 +17,9 @@ export function summaryOf(document: Summarized, width: number): string {
     document.complete ? [] : [partialOf(document)],
     [...(ab === null ? targets.flatMap(outcomeOf) : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
-    ...(targets.every(({ completed }) => completed === 0) ? [['No program was completed.']] : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))), // prettier-ignore
+    ...(targets.every(({ completed }) => completed === 0)
+      ? [['No program was completed.']]
+      : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))),
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1)),
     warnings.map((warning) => `Warning: ${warning}`),
@@ -28,12 +30,19 @@ export function summaryOf(document: Summarized, width: number): string {
 
 /** Blocks of lines with an empty line between them. */
 export const textOf = (blocks: readonly (readonly string[])[]): string =>
-  `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
+  `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
 
 /** How sure the ratios of these comparisons are, where they have any, and why they may differ from a table. */
 export function sureText(compared: readonly Summarized['ab'][]): string[] {
   const runs = compared.flatMap((ab) => (ab !== null && /\d–\d/.test(ab.outcome) ? [ab.runs] : []));
-  return runs.length === 0 ? [] : [`${intervalText(Math.min(...runs), 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`]; // prettier-ignore
+  return runs.length === 0
+    ? []
+    : [
+        `${intervalText(Math.min(...runs), 'runs')} Ratios and times beside them are means of runs, those of the table are of all calls.`,
+      ];
 }
 
 /** In the two digits that a few calls before the run bear. */
@@ -47,7 +56,9 @@ function outcomeOf(target: TargetReport): string[] {
   const [{ mean }, tail] = [program, tailOf([program])];
   if (mean === null) return lost === '' ? [] : [`${lost}.`];
   const slowed = slowdown.mean === null ? '' : `, a mean slowdown of about ${rough(slowdown.mean)}`;
-  return [`${lost === '' ? 'Programs' : `${lost}; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`]; // prettier-ignore
+  return [
+    `${lost === '' ? 'Programs' : `${lost}; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`,
+  ];
 }
 
 /** The programs that ended before a stop tend to be the short ones. */
@@ -64,7 +75,7 @@ function headOf({ targets }: Summarized): string[] {
   return targets.map(({ programs, failed, calls, calls_cancelled }, index) => {
     const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
     const cancelled = calls_cancelled === 0 ? '' : `, ${integer(calls_cancelled)} cancelled behind failed ones`;
-    return `${places[index]} ${counted(programs, 'program')}${failures}; ${counted(calls, 'call')}${cancelled}`; // prettier-ignore
+    return `${places[index]} ${counted(programs, 'program')}${failures}; ${counted(calls, 'call')}${cancelled}`;
   });
 }
 
@@ -77,10 +88,20 @@ type Targets = readonly TargetReport[];
 
 /** Of completed programs and their calls. @param labels of the rows, below one that says what they are */
 export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(targets)): Grid {
-  const means = (target: TargetReport) => [target.program_queue_seconds, target.program_engine_seconds, target.program_tool_seconds]; // prettier-ignore
+  const means = (target: TargetReport) => [
+    target.program_queue_seconds,
+    target.program_engine_seconds,
+    target.program_tool_seconds,
+  ];
   const groups: Columns<TargetReport>[] = [
     { heading: 'program, s', columns: spread(targets, (target) => target.program_seconds) },
-    { heading: 'of it, on average', columns: ['queue', 'engine', 'tools'].map((heading, at) => ({ heading, of: (target) => means(target)[at]?.mean ?? null })) }, // prettier-ignore
+    {
+      heading: 'of it, on average',
+      columns: ['queue', 'engine', 'tools'].map((heading, at) => ({
+        heading,
+        of: (target) => means(target)[at]?.mean ?? null,
+      })),
+    },
     { heading: 'call to first token, s', columns: spread(targets, (target) => target.ttft_seconds) },
     {
       heading: '',

@@ -34,7 +34,8 @@ export type LoadSigns = Readonly<
     Record<'program_seconds' | 'program_queue_seconds' | 'slowdown', Distribution>
 >;
 
-type Spans = Pick<LoadSigns, 'arrivals_seconds' | 'alone_seconds'> & Partial<Pick<LoadSigns, 'program_seconds' | 'slowdown'>>; // prettier-ignore
+type Spans = Pick<LoadSigns, 'arrivals_seconds' | 'alone_seconds'> &
+  Partial<Pick<LoadSigns, 'program_seconds' | 'slowdown'>>;
 
 export const isSlowed = ({ slowdown }: Spans): boolean => (slowdown?.mean ?? 0) >= FILLING;
 
@@ -50,7 +51,8 @@ export function moreToTell(spans: Spans): number | undefined {
 export function isOverload(grew: boolean | null, signs: LoadSigns): boolean | null {
   const { arrivals_seconds, alone_seconds, program_seconds: program, program_queue_seconds: queue, slowdown } = signs;
   // An engine that reports no queue shows it as a slowdown.
-  const isOver = grew && ((queue.mean ?? 0) >= QUEUE_SHARE * (program.mean ?? 0) || (slowdown.mean ?? Infinity) >= SLOWED); // prettier-ignore
+  const isOver =
+    grew && ((queue.mean ?? 0) >= QUEUE_SHARE * (program.mean ?? 0) || (slowdown.mean ?? Infinity) >= SLOWED);
   const isClear = isOver === true && (slowdown.mean ?? 0) >= CLEAR;
   return moreToTell(isClear ? { arrivals_seconds, alone_seconds } : signs) === undefined ? isOver : null;
 }
@@ -128,7 +130,8 @@ export function rebased<M extends Timed>(measures: M, factor: number): M {
   };
 }
 
-const mapped = <K extends string, V, W>(of: Readonly<Record<K, V>>, change: (value: V) => W) => Object.fromEntries(Object.entries<V>(of).map(([name, value]) => [name, change(value)])) as Record<K, W>; // prettier-ignore
+const mapped = <K extends string, V, W>(of: Readonly<Record<K, V>>, change: (value: V) => W) =>
+  Object.fromEntries(Object.entries<V>(of).map(([name, value]) => [name, change(value)])) as Record<K, W>;
 
 /** Gathers the measures of one target's calls and programs, in bounded memory. */
 export class Target {

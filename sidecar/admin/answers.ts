@@ -140,7 +140,12 @@ export interface ProgramDetail extends Program {
     readonly remaining_seconds: number | null;
   };
   /** Its use of each bound of its budget: the operator's, or that of its last call. */
-  readonly budget: readonly { readonly name: string; readonly unit: string; readonly used: number; readonly limit: number }[]; // prettier-ignore
+  readonly budget: readonly {
+    readonly name: string;
+    readonly unit: string;
+    readonly used: number;
+    readonly limit: number;
+  }[];
   /** The cause of its end while calls of it go on; null: it has not ended. */
   readonly ending: EndedProgram['cause'] | null;
   /** The root’s id is empty. */

@@ -72,7 +72,8 @@ export function batchInShort({ id, lines, pace, late, stuck, text }: Answers.Bat
 
 /** How far a batch is. Lines that conditions leave out count as completed, but are told apart. @param leftOut absent: of an earlier version */
 export function countsInWords({ total, completed, failed }: BatchObject['request_counts'], leftOut = 0): string {
-  const without = leftOut === 0 ? '' : `, ${count(leftOut)} left out by ${leftOut === 1 ? 'its condition' : 'their conditions'}`; // prettier-ignore
+  const without =
+    leftOut === 0 ? '' : `, ${count(leftOut)} left out by ${leftOut === 1 ? 'its condition' : 'their conditions'}`;
   return `${count(completed - leftOut)} of ${counted(total, 'line')} answered${without}, ${count(failed)} failed`;
 }
 
@@ -100,13 +101,22 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const atWork =
     context.batches?.batches?.fault === undefined ? 'queued or running' : 'queued, running or answered in memory';
   const others = underWay(context).reduce((sum, each) => sum + each.inFlight, -inFlight);
-  const parts = [[inFlight, atWork], [isEnding ? 0 : ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
+  const parts = [
+    [inFlight, atWork],
+    [isEnding ? 0 : ready, 'ready'],
+    [pausing, 'paused'],
+    [stop === '' ? needing : 0, 'waiting for answers'],
+  ] as const;
   const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
   const pace = paceInWords(batch) || 'too few lines have ended to tell how long it will take';
   const going = [
     `${pace.charAt(0).toUpperCase()}${pace.slice(1)}.`,
     ...(batch.isLate ? ['It is late, so its lines are calls like all others.'] : []),
-    ...(ready > 0 && inFlight === 0 && others > 0 ? [`It waits for a place: other batches have ${counted(others, 'line')} under way, and only so many may be (docs/BATCHES.md).`] : []), // prettier-ignore
+    ...(ready > 0 && inFlight === 0 && others > 0
+      ? [
+          `It waits for a place: other batches have ${counted(others, 'line')} under way, and only so many may be (docs/BATCHES.md).`,
+        ]
+      : []),
   ];
   const details = [
     ...(standing === '' ? [] : [`Lines: ${standing}.`]),
@@ -130,7 +140,8 @@ export async function cancelBatch(context: Parts, id: string): Promise<string> {
 /** Why no further line can run now; '': some may. */
 function stopOf({ batches, config, fleet }: Parts, { status }: BatchView): string {
   const fault = batches?.batches?.fault;
-  const [isEnding, does] = status === 'cancelling' ? [true, 'is being cancelled, but cannot end'] : [false, 'cannot go on']; // prettier-ignore
+  const [isEnding, does] =
+    status === 'cancelling' ? [true, 'is being cancelled, but cannot end'] : [false, 'cannot go on'];
   if (fault !== undefined)
     return ` ${does}, as the folder ${config.batches.folder} ${fault}; once that is mended, the answers in memory are written, and all goes on by itself`;
   if (isEnding) return ' is being cancelled, and its running lines finish first';
@@ -153,7 +164,9 @@ function troublesInWords({
 }
 
 function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): string {
-  const shown = faults.slice(0, FAULTS_SHOWN_MAX).map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`)); // prettier-ignore
+  const shown = faults
+    .slice(0, FAULTS_SHOWN_MAX)
+    .map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`));
   const more = faults.length - shown.length;
   // A file may have more than are kept.
   const least = faults.length >= PROBLEMS_MAX ? 'at least ' : '';

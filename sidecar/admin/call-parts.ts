@@ -39,7 +39,8 @@ export function callPart({ config, driver }: Parts, seen: Seen, shortages: reado
   const helped = troubles.filter((cause) => cause !== 'no_engine' || !engines.some(isAway));
   const remedies = [...(shortages.length > 0 ? [MORE_ENGINES] : []), ...helped.map((cause) => REMEDIES[cause])];
   const crowded = overloadSeconds(totals.crowded_since);
-  const crowd = crowded > 0 ? ` For ${span(1000 * crowded)}, more calls have waited than run${mostOf(config, driver)}.` : ''; // prettier-ignore
+  const crowd =
+    crowded > 0 ? ` For ${span(1000 * crowded)}, more calls have waited than run${mostOf(config, driver)}.` : '';
   const level = titles.length > 0 ? 'warn' : 'good';
   return part('calls', level, titles.join(', '), callsInWords(seen) + crowd, remedies.join('. Also: '));
 }

@@ -49,7 +49,10 @@ export function awayInWords(engines: readonly Engine[]): string {
   if (first.state === 'drained')
     return `${ids} have been drained for up to ${ageOf(first)}: they take no calls until they are returned to service.`;
   if (first.state === 'down') return `${ids} have been down for up to ${downFor(first)}.`;
-  return `${ids} are draining: ${counted(engines.reduce((sum, each) => sum + each.in_flight, 0), 'call')} left, no new ones.`; // prettier-ignore
+  return `${ids} are draining: ${counted(
+    engines.reduce((sum, each) => sum + each.in_flight, 0),
+    'call',
+  )} left, no new ones.`;
 }
 
 /** Share of an engine's attempts from which failures call for a look, and how many of them. */
@@ -90,7 +93,10 @@ const downsOf = ({ outages }: Omit<Engine, 'text'>): number =>
 
 /** Of one that fails calls, in words that stay while it is taken down and comes back. */
 export const failingInWords = (engine: Engine): string =>
-  [`${engine.id} fails calls: ${failuresInWords(engine).join(' ')}`, ...(downsOf(engine) > 0 ? [`It was down ${counted(downsOf(engine), 'time')}.`] : [])].join(' '); // prettier-ignore
+  [
+    `${engine.id} fails calls: ${failuresInWords(engine).join(' ')}`,
+    ...(downsOf(engine) > 0 ? [`It was down ${counted(downsOf(engine), 'time')}.`] : []),
+  ].join(' ');
 
 /** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
 export function engineInWords(engine: Omit<Engine, 'text'>): string {

@@ -26,9 +26,11 @@ export function failedParts({ engines, totals }: Seen, fault: 'client' | 'servic
   const lastAt = Math.max(...codes.map(({ last_at: at }) => at));
   const isMany = failures >= FAILED_SHARE * totals.calls;
   const isOne = codes.length === 1;
-  const shown = codes.slice(0, CODES_SHOWN).map((each) => `${isOne ? '' : `${count(each.calls)} `}with ${each.code}${byWhom(each)}`); // prettier-ignore
+  const shown = codes
+    .slice(0, CODES_SHOWN)
+    .map((each) => `${isOne ? '' : `${count(each.calls)} `}with ${each.code}${byWhom(each)}`);
   const what = `${isOne ? '' : ':'} ${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}`;
-  const title = `${count(failures)} of ${counted(totals.calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`; // prettier-ignore
+  const title = `${count(failures)} of ${counted(totals.calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
   const level = fault === 'service' && isMany && isRecent(lastAt) ? 'warn' : 'good';
   const text = `${title}${latestOf(what, lastAt)}.`;
   return [part(fault === 'client' ? 'clients' : 'failures', level, title, text, remedyOf(worst, engines))];

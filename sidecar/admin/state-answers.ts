@@ -255,7 +255,11 @@ export interface GatewayState {
     /** The remedies where something is wrong; '' otherwise. */
     readonly helps: string;
     /** The sentences of `text`, each with its level, in short ('' if it is good), and what to do; the level of all is the worst. */
-    readonly parts: readonly (StatusPart & { readonly title: string; readonly about: 'gateway' | 'engines' | 'calls' | 'batches' | 'clients' | 'failures' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
+    readonly parts: readonly (StatusPart & {
+      readonly title: string;
+      readonly about: 'gateway' | 'engines' | 'calls' | 'batches' | 'clients' | 'failures' | 'gain';
+      readonly remedy?: string;
+    })[];
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

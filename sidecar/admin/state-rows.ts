@@ -27,7 +27,8 @@ export function engineRow(
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
   const view = engine.state === 'down' ? undefined : known;
   const outages = recent.outages.filter((each) => each.engine === engine.id);
-  const drainedMs = engine.state === 'draining' ? outages.findLast(({ untilMs }) => untilMs === undefined)?.fromMs : undefined; // prettier-ignore
+  const drainedMs =
+    engine.state === 'draining' ? outages.findLast(({ untilMs }) => untilMs === undefined)?.fromMs : undefined;
   const downMs = engine.trouble?.sinceMs ?? drainedMs;
   const row = {
     id: engine.id,
@@ -37,7 +38,11 @@ export function engineRow(
     state: engine.told,
     down_since: downMs === undefined ? null : unixSeconds(downMs),
     down_reason: engine.trouble?.reason ?? null,
-    outages: outages.map(({ fromMs, untilMs, reason }) => ({ from: unixSeconds(fromMs), until: untilMs === undefined ? null : unixSeconds(untilMs), reason })), // prettier-ignore
+    outages: outages.map(({ fromMs, untilMs, reason }) => ({
+      from: unixSeconds(fromMs),
+      until: untilMs === undefined ? null : unixSeconds(untilMs),
+      reason,
+    })),
     silent_seconds: secondsOr(engine.silentMs || null),
     was_up: engine.state !== 'starting',
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),

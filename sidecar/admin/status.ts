@@ -88,7 +88,13 @@ function fleetPart({ config, fleet }: Parts, engines: Seen['engines']): Part {
 function batchPart(batch: Batch): Part {
   const text = batchInShort(batch);
   return batch.stuck
-    ? part('gateway', 'bad', 'batch stuck', text, 'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)') // prettier-ignore
+    ? part(
+        'gateway',
+        'bad',
+        'batch stuck',
+        text,
+        'it goes on by itself once that has ended (docs/BATCHES.md#what-survives)',
+      )
     : part('batches', 'good', '', text);
 }
 

@@ -62,11 +62,21 @@ export function callInWords(view: CallView, setting: Setting): string {
       `${call} has run for ${span(serviceMs)} on ${at}${isDown ? ', which is down' : ''}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
       ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
       ...(trouble === undefined ? [] : [`${at} ${trouble.text}`]),
-      ...(!isDown ? [] : [startedAtMs === undefined ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))} (timeouts.firstByteMs).` : `It is cut after ${span(timeouts.idleMs)} of silence (timeouts.idleMs).`]),
+      ...(!isDown
+        ? []
+        : [
+            startedAtMs === undefined
+              ? `No byte of its answer has come: it is cut in ${span(Math.max(0, timeouts.firstByteMs - serviceMs))} (timeouts.firstByteMs).`
+              : `It is cut after ${span(timeouts.idleMs)} of silence (timeouts.idleMs).`,
+          ]),
       ...dispatchInWords(dispatch, balancer, { isBackground: background, isTooLong: view.oversized }),
       ...forecastInWords(forecast),
-      ...(!isDown ? [] : [`What helps: ${trouble.remedy}; else its client ends the call and asks again, if another engine serves its model.`]),
-    ].join('\n'); // prettier-ignore
+      ...(!isDown
+        ? []
+        : [
+            `What helps: ${trouble.remedy}; else its client ends the call and asks again, if another engine serves its model.`,
+          ]),
+    ].join('\n');
   }
   const { nearest, promoteAtMs = Infinity, overdueAtMs = Infinity } = waiting;
   const { cause, engine, untilMs = Infinity } = nearest;
@@ -99,7 +109,9 @@ export function callInWords(view: CallView, setting: Setting): string {
 function expectedInWords(expected: ExpectedWait | undefined, frontMs: number): string[] {
   if (expected === undefined) return [];
   const most = expected.p90Ms > frontMs ? '' : `, nine of ten within ${span(expected.p90Ms)}`;
-  return [`Roughly, as others may pass it: of the last waits like it, half ended within ${span(expected.p50Ms)} more${most}.`]; // prettier-ignore
+  return [
+    `Roughly, as others may pass it: of the last waits like it, half ended within ${span(expected.p50Ms)} more${most}.`,
+  ];
 }
 
 /** Causes in whose words the engine has a place. */
@@ -109,14 +121,21 @@ function standingInWords(
   { background, level, promoted, overdue, serviceAtArrivalMs, waiting }: CallView,
   { policy, order, levels }: Setting,
 ): string[] {
-  if (background) return waiting?.nearest.cause === 'background' ? [] : ['It is a background call: all others go before it.']; // prettier-ignore
+  if (background)
+    return waiting?.nearest.cause === 'background' ? [] : ['It is a background call: all others go before it.'];
   const at = `It stands at level ${level} (0 goes first)`;
-  if (overdue) return [`${at}, and is overdue: it has waited so long that it is first in line, and idle contexts make way for it, a call at a time (admission.turnMs).`]; // prettier-ignore
+  if (overdue)
+    return [
+      `${at}, and is overdue: it has waited so long that it is first in line, and idle contexts make way for it, a call at a time (admission.turnMs).`,
+    ];
   if (promoted) return [`${at}, ahead of others, because its program had waited too long.`];
   if (levels === 1) return [];
   const had = `${span(serviceAtArrivalMs)} of engine time`;
-  if (policy !== 'plas' || order === 'attained') return [`${at}: when it arrived, its program’s ended calls had taken ${had}.`]; // prettier-ignore
-  return [`${at}, by the engine time that its program is likely to need until its end; its ended calls have taken ${had}.`]; // prettier-ignore
+  if (policy !== 'plas' || order === 'attained')
+    return [`${at}: when it arrived, its program’s ended calls had taken ${had}.`];
+  return [
+    `${at}, by the engine time that its program is likely to need until its end; its ended calls have taken ${had}.`,
+  ];
 }
 
 function obstacleInWords(
@@ -202,8 +221,12 @@ export const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
 
 function remedyOf({ background }: CallView, { cause, engine }: Waiting['nearest'], setting: Setting): string {
   if (background && FOR_ROOM.has(cause))
-    return engine !== undefined && setting.engine(engine)?.othersInFlight === 0 ? `more engines, as ${engine} runs nothing but background calls` : REMEDIES.background; // prettier-ignore
-  return cause === 'window' && engine !== undefined && setting.queues(engine) ? `more engines, as calls wait inside ${engine} already` : REMEDIES[cause]; // prettier-ignore
+    return engine !== undefined && setting.engine(engine)?.othersInFlight === 0
+      ? `more engines, as ${engine} runs nothing but background calls`
+      : REMEDIES.background;
+  return cause === 'window' && engine !== undefined && setting.queues(engine)
+    ? `more engines, as calls wait inside ${engine} already`
+    : REMEDIES[cause];
 }
 
 /** At most one sentence, on the engines other than the nearest. */
@@ -211,13 +234,17 @@ function elsewhereInWords({ nearest, engines }: Waiting, { mayLeave, engine: hom
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const shown = others.slice(0, ENGINES_SHOWN).map(inShort);
   if (others.length > shown.length) shown.push(`${others.length - shown.length} more engines have no room either`);
-  const none = mayLeave && home !== undefined ? `It need not wait for its home, ${home}, any more; the others cannot take it either` : 'No other engine can take it'; // prettier-ignore
+  const none =
+    mayLeave && home !== undefined
+      ? `It need not wait for its home, ${home}, any more; the others cannot take it either`
+      : 'No other engine can take it';
   return shown.length === 0 ? [] : [`${none}: ${shown.join('; ')}.`];
 }
 
 function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
   const room = free > 0 ? `${counted(free, 'token')} free` : 'none free';
-  const window = free < 0 ? `${calls(limit - free)}, begun when it was above ${limit}` : `${limit - free} of ${calls(limit)}`; // prettier-ignore
+  const window =
+    free < 0 ? `${calls(limit - free)}, begun when it was above ${limit}` : `${limit - free} of ${calls(limit)}`;
   const figures = { window: `: ${window}`, kv: `: needs ${counted(needs, 'token')}, ${room}` };
   return `${engine} (${WAITED_FOR[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''})`;
 }
@@ -254,15 +281,26 @@ function stayInWords({ program, waiting, mayLeave, boundBy, engine }: CallView, 
 
 /** At most one sentence. */
 const failedInWords = (failures: readonly FailedAttempt[], now: number): string[] =>
-  failures.slice(-1).map(({ engine, message, atMs }) => `Its last attempt, on ${engine}, failed ${span(now - atMs)} ago: ${ended(message)}`); // prettier-ignore
+  failures
+    .slice(-1)
+    .map(
+      ({ engine, message, atMs }) =>
+        `Its last attempt, on ${engine}, failed ${span(now - atMs)} ago: ${ended(message)}`,
+    );
 
 function prospects({ program, waiting }: CallView, now: number): string[] {
   const { promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
   return [
-    ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs) ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
+    ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs)
+      ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`]
+      : []),
     ...(overdueAtMs <= promoteAtMs && overdueAtMs < refuseAtMs
       ? [`In ${span(overdueAtMs - now)} it is overdue: then it is first in line, and idle contexts make way for it.`]
       : []),
-    ...(refuseAtMs < Infinity ? [`It is refused in ${span(refuseAtMs - now)} if it still waits then${isLine(labelOf(program)) ? '; its batch sends it again' : ''}.`] : []), // prettier-ignore
+    ...(refuseAtMs < Infinity
+      ? [
+          `It is refused in ${span(refuseAtMs - now)} if it still waits then${isLine(labelOf(program)) ? '; its batch sends it again' : ''}.`,
+        ]
+      : []),
   ];
 }

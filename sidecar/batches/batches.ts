@@ -84,11 +84,18 @@ export class Batches {
     // Checked at its turn: others may be made at the same time.
     const batch = await shelf.change(made.id, () => {
       if (shelf.files.get(input)?.purpose !== 'batch')
-        throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch: upload it to /v1/files with the purpose batch.`, { param: 'input_file_id' }); // prettier-ignore
+        throw new GatewayError(
+          'unknown_file',
+          `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch: upload it to /v1/files with the purpose batch.`,
+          { param: 'input_file_id' },
+        );
       if (shelf.unfinished.length >= openMax)
         throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
       if (shelf.bytes >= bytesMax)
-        throw new GatewayError('files_full', `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`); // prettier-ignore
+        throw new GatewayError(
+          'files_full',
+          `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`,
+        );
       return made;
     });
     this.#plan(shelf, batch.id);

@@ -17,7 +17,9 @@ const NAME = 'batches';
 export interface SeatPorts {
   readonly folder: string;
   /** The place of this gateway in a cluster; undefined: it is alone. */
-  readonly cluster: (Pick<Config['cluster'], 'address' | 'leaseMs' | 'heartbeatMs'> & { readonly store: Pick<RedisState, 'hold'> }) | undefined; // prettier-ignore
+  readonly cluster:
+    | (Pick<Config['cluster'], 'address' | 'leaseMs' | 'heartbeatMs'> & { readonly store: Pick<RedisState, 'hold'> })
+    | undefined;
   readonly batches: Omit<BatchPorts, 'isOurs'>;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;

@@ -40,7 +40,8 @@ export class Failures {
   note(dispatch: Dispatch | undefined, error: GatewayError | undefined, times: Pick<CallTimes, 'attempt'>): void {
     if (dispatch === undefined || error === undefined) return;
     const { status, names } = error.detail;
-    const text = status === undefined ? error.message : `${status} ${names?.code ?? names?.type ?? error.code}: ${error.message}`; // prettier-ignore
+    const text =
+      status === undefined ? error.message : `${status} ${names?.code ?? names?.type ?? error.code}: ${error.message}`;
     const message = text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}…` : text;
     this.last = [...this.last, { engine: dispatch.engine, message, ...times.attempt }].slice(-FAILURES_KEPT);
   }

@@ -63,7 +63,9 @@ export function refusalOf(status: number, body: Buffer, { path, secrets, isTold 
   const words = said(wordsIn(body));
   // All that FastAPI says, so vLLM and SGLang.
   if (status === 404 && words === 'Not Found')
-    return new GatewayError('unknown_path', `The engine has no ${path === undefined ? 'such path' : `path ${path}`}.`, { status }); // prettier-ignore
+    return new GatewayError('unknown_path', `The engine has no ${path === undefined ? 'such path' : `path ${path}`}.`, {
+      status,
+    });
   const error = errorIn(body);
   const [type, code, param] = ['type', 'code', 'param'].map((field) => said(error?.[field]));
   const hasMessage = typeof error?.['message'] === 'string' && words !== '';

@@ -64,12 +64,11 @@ export function overridden(
   originOf: (path: Path) => string | undefined,
   env: Environment,
 ) {
-  // prettier-ignore
   return given.flatMap(({ path, text, origin }): ConfigProblem[] => {
     const key = BY_PATH.get(path);
     const set = key && valueAt(values, key.segments);
     const own = typeof set === 'string' && set.startsWith('env:') ? env[set.slice('env:'.length)]?.trim() : set;
-    if (key === undefined || own === undefined || isDeepStrictEqual(own, valueOf(key, text))) return []; // prettier-ignore
+    if (key === undefined || own === undefined || isDeepStrictEqual(own, valueOf(key, text))) return [];
     const file = originOf(key.segments) ?? 'the file';
     return [{ path, message: `overrides ${path} of ${file}: unset it for the file’s to count`, origin }];
   });
@@ -104,4 +103,8 @@ function scalarOf(key: ConfigKey, text: string): unknown {
 }
 
 const isList = (key: ConfigKey) => unwrap(key.schema) instanceof z.ZodArray;
-const splitList = (text: string) => text.split(',').map((word) => word.trim()).filter((word) => word !== ''); // prettier-ignore
+const splitList = (text: string) =>
+  text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');

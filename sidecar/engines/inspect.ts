@@ -80,7 +80,9 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
 
 /** Models for which the engine may receive calls: the configured ones, otherwise those that it lists. */
 function serves(listed: Inspection['models'] | undefined, config: EngineConfig, adapter: EngineAdapter) {
-  const named = [...(listed ?? [])].flatMap(([id, entry]) => (adapter.aliases?.(id) ?? []).map((alias) => ({ ...entry, id: alias }))); // prettier-ignore
+  const named = [...(listed ?? [])].flatMap(([id, entry]) =>
+    (adapter.aliases?.(id) ?? []).map((alias) => ({ ...entry, id: alias })),
+  );
   const all = listed && new Map([...listed, ...named.map((entry) => [entry.id, entry] as const)]);
   return config.models ? configuredModels(config.models, all) : all;
 }

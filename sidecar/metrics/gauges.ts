@@ -63,9 +63,12 @@ function registerBatches(scraped: Scraped, context: Parts): void {
     [{ state: 'in_flight' }, sum((batch) => batch.inFlight)],
     [{ state: 'ready' }, sum((batch) => batch.ready)],
   ]);
-  scraped('batches_unwritable', 'Of these batches, the ones whose answers wait in memory, as the folder takes none.', [], () =>
-    context.batches?.batches?.fault === undefined ? 0 : open().length,
-  ); // prettier-ignore
+  scraped(
+    'batches_unwritable',
+    'Of these batches, the ones whose answers wait in memory, as the folder takes none.',
+    [],
+    () => (context.batches?.batches?.fault === undefined ? 0 : open().length),
+  );
   scraped('batches_late', 'Of these batches, the ones whose window would end too early.', [], () =>
     sum((batch) => Number(batch.isLate)),
   );
@@ -109,7 +112,9 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
   ofView('window_calls', 'Most calls in flight now.', (view) => view.window);
   ofView('working_set_tokens', 'Contexts of the programs that it keeps running.', (view) => view.workingSetTokens);
   ofView('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
-  ofView('gate_tokens', 'Most tokens of running contexts, the gate.', ({ gateTokens: most }) => (most === Infinity ? undefined : most)); // prettier-ignore
+  ofView('gate_tokens', 'Most tokens of running contexts, the gate.', ({ gateTokens: most }) =>
+    most === Infinity ? undefined : most,
+  );
   ofEngine('up', '1 while the engine takes calls.', (engine) => (isServing(engine) ? 1 : 0));
   scraped('engine_state', '1 for the engine’s state, 0 for the others.', ['engine', 'state'], () =>
     fleet
@@ -118,9 +123,19 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
         TOLD_STATES.map((state) => [{ engine: engine.id, state }, Number(engine.told === state)] as const),
       ),
   );
-  ofEngine('silent_seconds', 'Since its last good answer while it misses probes or is down, 0 otherwise; its calls may hang.', (engine) => engine.silentMs / 1000); // prettier-ignore
-  ofEngine('stuck', '1 while it is down because it has requests and runs none.', ({ trouble }) => Number(trouble?.reason.startsWith(IS_STUCK) === true)); // prettier-ignore
-  ofEngine('ejections_total', 'Times that the engine was taken out of service because it failed.', (engine) => engine.ejections); // prettier-ignore
+  ofEngine(
+    'silent_seconds',
+    'Since its last good answer while it misses probes or is down, 0 otherwise; its calls may hang.',
+    (engine) => engine.silentMs / 1000,
+  );
+  ofEngine('stuck', '1 while it is down because it has requests and runs none.', ({ trouble }) =>
+    Number(trouble?.reason.startsWith(IS_STUCK) === true),
+  );
+  ofEngine(
+    'ejections_total',
+    'Times that the engine was taken out of service because it failed.',
+    (engine) => engine.ejections,
+  );
 }
 
 function registerSourceGauges(scraped: Scraped, { discovery, fleet }: Parts): void {
@@ -140,7 +155,9 @@ function registerCluster(scraped: Scraped, context: Parts): void {
       const { cluster, config } = context;
       return cluster === undefined ? [] : [[{ pool: config.cluster.pool }, read(cluster)]];
     });
-  each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ shared }) => Number(shared.state.up)); // prettier-ignore
+  each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ shared }) =>
+    Number(shared.state.up),
+  );
   each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ shared }) => shared.state.live);
   each('store_failures_total', 'Store operations that failed or were late.', ({ shared }) => shared.state.failures);
   scraped('cluster_takes_total', 'Programs that the store was asked for before a call, by result.', ['result'], () =>

@@ -154,7 +154,8 @@ export class Totals implements Observer {
     this.ports.completions.count();
     const stepMs = STEP_MS[range];
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
-    const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
+    const steps =
+      others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])]));
     const sum = joined(steps);
     const marks = this.#marks.filter(({ atMs }) => atMs >= firstMs);
     const outages = this.#outages.filter(({ untilMs = Infinity }) => untilMs >= firstMs);

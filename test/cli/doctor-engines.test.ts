@@ -30,7 +30,9 @@ describe('maitred doctor about an engine', () => {
     const deaf = await own({ '/v1/completions': 400 }, ['m']);
     expect([deaf.code, deaf.about('answers 400 to a small call for m')]).toMatchObject([0, [{ level: 'warning' }]]);
     const keyed = (await own({ '/v1/completions': 401 }, ['m'])).about('refuses a call');
-    expect(keyed).toMatchObject([{ level: 'broken', advice: expect.stringMatching(/^set engines\[\]\.apiKey/) as string }]); // prettier-ignore
+    expect(keyed).toMatchObject([
+      { level: 'broken', advice: expect.stringMatching(/^set engines\[\]\.apiKey/) as string },
+    ]);
   });
 
   it.each<[string, string, string, Route]>([
@@ -45,11 +47,16 @@ describe('maitred doctor about an engine', () => {
       fileOf('mute.yaml', stringify({ engines: [{ url, kind, models: ['M', 'm'] }] })),
     ]);
     expect([code, about('serves')]).toEqual([1, []]);
-    expect(about(`${how}${how.includes('not') ? '' : ' to'} a small call for M at ${path}`)).toMatchObject([{ level: 'broken' }]); // prettier-ignore
+    expect(about(`${how}${how.includes('not') ? '' : ' to'} a small call for M at ${path}`)).toMatchObject([
+      { level: 'broken' },
+    ]);
   });
 
   it('sends one call to an engine whose flags no answer shows, none if it is told so', async () => {
-    const { url, requests } = await FakeEngine.start({ '/v1/models': modelList(['m'], 'me'), '/v1/chat/completions': '{"choices": []}' }); // prettier-ignore
+    const { url, requests } = await FakeEngine.start({
+      '/v1/models': modelList(['m'], 'me'),
+      '/v1/chat/completions': '{"choices": []}',
+    });
     const own = fileOf('one.yaml', stringify({ engines: [{ url, capacityTokens: 100 }] }));
     const { about } = await examine(['--config', own]);
     expect(about('serves m')).toMatchObject([{ level: 'ok' }]);
@@ -59,8 +66,15 @@ describe('maitred doctor about an engine', () => {
   });
 
   it('tells limits above the engine’s own', async () => {
-    const { url } = await FakeEngine.start({ '/v1/models': modelList(['m'], 'llamacpp'), '/health': 200, '/slots': JSON.stringify([{ n_ctx: 9 }, { n_ctx: 9 }]) }); // prettier-ignore
-    const of = async (own: object) => (await examine(['--config', fileOf('window.yaml', stringify({ engines: [{ url, ...own }] }))])).about('it reports'); // prettier-ignore
+    const { url } = await FakeEngine.start({
+      '/v1/models': modelList(['m'], 'llamacpp'),
+      '/health': 200,
+      '/slots': JSON.stringify([{ n_ctx: 9 }, { n_ctx: 9 }]),
+    });
+    const of = async (own: object) =>
+      (await examine(['--config', fileOf('window.yaml', stringify({ engines: [{ url, ...own }] }))])).about(
+        'it reports',
+      );
     expect([await of({ window: 2 }), await of({ window: 3 })]).toMatchObject([[], [{ level: 'warning' }]]);
     const long = { level: 'warning', advice: expect.stringContaining('engines[].contextTokensMax, 10 now') as string };
     expect([await of({ contextTokensMax: 9 }), await of({ contextTokensMax: 10 })]).toMatchObject([[], [long]]);
@@ -97,8 +111,11 @@ describe('maitred doctor about an engine', () => {
   it.each<[string, Record<string, Route>, Record<string, string>]>([
     [
       'sglang',
-      { '/v1/models': modelList(['m'], 'sglang'), '/server_info': JSON.stringify({ enable_cache_report: false, disable_radix_cache: true }) }, // prettier-ignore
-      { '--enable-cache-report': 'warning', '--disable-radix-cache': 'warning', '--enable-metrics': 'warning' }, // prettier-ignore
+      {
+        '/v1/models': modelList(['m'], 'sglang'),
+        '/server_info': JSON.stringify({ enable_cache_report: false, disable_radix_cache: true }),
+      },
+      { '--enable-cache-report': 'warning', '--disable-radix-cache': 'warning', '--enable-metrics': 'warning' },
     ],
     [
       'llamacpp',
@@ -125,7 +142,7 @@ describe('maitred doctor about an engine', () => {
     const page = await FakeEngine.start({});
     page.all = (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>');
     const site = (await examine(['--engine', page.url])).about('is a web site');
-    expect(site).toMatchObject([{ level: 'broken', advice: expect.stringContaining('engines[].url') as string }]); // prettier-ignore
+    expect(site).toMatchObject([{ level: 'broken', advice: expect.stringContaining('engines[].url') as string }]);
     const empty = await vllm({ '/v1/models': modelList([]) });
     expect((await examine(['--engine', empty.url])).about('no model')).toMatchObject([{ level: 'broken' }]);
   });

@@ -15,10 +15,17 @@ describe('maitred engines', () => {
     expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS$/);
     expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
     const drained = `${engine.id} is drained, 0 in flight\n`;
-    const last = [expect.stringMatching(/answers 409: No other engine in service serves m: .* \(0 at present\)\. Only force \(--force\)/)]; // prettier-ignore
-    for (const verb of ['drain', 'remove']) expect(await engines(verb, engine.id)).toMatchObject({ code: 1, out: '', errors: last }); // prettier-ignore
+    const last = [
+      expect.stringMatching(
+        /answers 409: No other engine in service serves m: .* \(0 at present\)\. Only force \(--force\)/,
+      ),
+    ];
+    for (const verb of ['drain', 'remove'])
+      expect(await engines(verb, engine.id)).toMatchObject({ code: 1, out: '', errors: last });
     expect(await engines('drain', engine.id, '--force')).toMatchObject({ code: 0, out: drained, errors: [] });
-    expect((await engines()).out).toMatch(new RegExp(`\n\n${engine.id}: Has been drained for [\\d.]+ m?s: it takes no calls\\s`)); // prettier-ignore
+    expect((await engines()).out).toMatch(
+      new RegExp(`\n\n${engine.id}: Has been drained for [\\d.]+ m?s: it takes no calls\\s`),
+    );
     expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'drained' }] });
     expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is starting, 0 in flight\n`);
   });
@@ -55,9 +62,14 @@ describe('maitred engines', () => {
   it('refuses an engine that is there by another name, and warns of one that wants a key', async () => {
     const [first, keyed] = [await fakeEngine(), await FakeEngine.start({ '/health': 200, '/v1/models': 401 })];
     const { url } = await world([first]);
-    const add = (...args: string[]) => run(['engines', 'add', ...args, '--capacity-tokens', '900', '--window', '3', '--url', url]); // prettier-ignore
+    const add = (...args: string[]) =>
+      run(['engines', 'add', ...args, '--capacity-tokens', '900', '--window', '3', '--url', url]);
     for (const twin of [first.url, `${first.url}/v1`, first.url.replace('127.0.0.1', 'localhost')])
-      expect(await add(twin, '--id', 'twin')).toMatchObject({ code: 1, out: '', errors: [expect.stringMatching(/answers 409: .* the engine 127\S+: name each/)] }); // prettier-ignore
+      expect(await add(twin, '--id', 'twin')).toMatchObject({
+        code: 1,
+        out: '',
+        errors: [expect.stringMatching(/answers 409: .* the engine 127\S+: name each/)],
+      });
     expect((await ask(`${url}/engines/twin`)).status).toBe(404);
     const { out } = await add(keyed.url, '--id', 'keyed');
     expect((await ask(`${url}/engines/keyed`)).json()).toMatchObject({ capacity_tokens: 900 });
@@ -140,9 +152,13 @@ describe('maitred engines', () => {
 
   const command = (...args: string[]) => run(['engines', ...args]);
   it('names its subcommands where one is mistyped, whatever follows', async () =>
-    expect((await command('remov', 'gpu', 'x')).errors).toEqual([expect.stringContaining("unknown subcommand 'remov': list, ")])); // prettier-ignore
+    expect((await command('remov', 'gpu', 'x')).errors).toEqual([
+      expect.stringContaining("unknown subcommand 'remov': list, "),
+    ]));
   it('says where a subcommand belongs that stands behind options', async () =>
-    expect((await command('--url', 'http://127.0.0.1:1', 'add', 'http://x')).errors).toEqual([expect.stringContaining("put 'add' before its options")])); // prettier-ignore
+    expect((await command('--url', 'http://127.0.0.1:1', 'add', 'http://x')).errors).toEqual([
+      expect.stringContaining("put 'add' before its options"),
+    ]));
   itRefuses(command, ['drain', 'undrain', 'add', 'remove', 'lst', 'dran gpu', 'ad http://gpu-3:8000 --id gpu-3']);
   itRefuses(command, ['list --url x', '--url http://127.0.0.1:1 drain gpu', 'add http://x --api-key NOT_SET_ANYWHERE']);
 });
@@ -160,7 +176,9 @@ describe('maitred end', () => {
     const got = await ask(`${url}/programs/task`);
     expect([got.status, got.text]).toEqual([404, expect.stringContaining('an operator ended it.')]);
     expect((await ask(`${url}/programs/task?tenant=other`)).text).toContain('No program');
-    expect((await run(['end', 'batch_nope', '--url', url])).errors).toEqual([expect.stringContaining('No program or batch "batch_nope" is known')]); // prettier-ignore
+    expect((await run(['end', 'batch_nope', '--url', url])).errors).toEqual([
+      expect.stringContaining('No program or batch "batch_nope" is known'),
+    ]);
   });
 
   itRefuses((...args) => run(['end', ...args]), ['', '--url x p']);

@@ -16,7 +16,20 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 describe('maitred init', () => {
   it('writes a file for its owner that the gateway accepts, and tells its secrets once', async () => {
     const file = join(folderOf({}), 'maitred.yaml');
-    const { code, out, err } = await init('-o', file, '-e', 'http://127.0.0.1:1/v1', '-e', 'http://127.0.0.1:2', '--role', 'gateway', '--tenant', 'acme', '--tenant', 'beta'); // prettier-ignore
+    const { code, out, err } = await init(
+      '-o',
+      file,
+      '-e',
+      'http://127.0.0.1:1/v1',
+      '-e',
+      'http://127.0.0.1:2',
+      '--role',
+      'gateway',
+      '--tenant',
+      'acme',
+      '--tenant',
+      'beta',
+    );
     expect(code).toBe(0);
     const config = loadConfig({ file });
     expect(config.engines).toMatchObject([{ url: 'http://127.0.0.1:1' }, { url: 'http://127.0.0.1:2' }]);
@@ -88,13 +101,17 @@ describe('maitred init', () => {
   });
 
   it('warns of a variable that will override what it writes', async () => {
-    const { errors } = await run(['init', '-o', '-', '-e', 'http://127.0.0.1:1', '--admin-token'], { MAITRED_ADMIN_TOKEN: 'of-this-shell' }); // prettier-ignore
+    const { errors } = await run(['init', '-o', '-', '-e', 'http://127.0.0.1:1', '--admin-token'], {
+      MAITRED_ADMIN_TOKEN: 'of-this-shell',
+    });
     expect(errors).toContainEqual(expect.stringMatching(/^maitred: MAITRED_ADMIN_TOKEN: overrides admin\.token/));
   });
 
   it('asks engines with their key', async () => {
     const { url, requests } = await FakeEngine.start({ '/v1/models': modelList(['m']) });
-    const { err } = await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], { ENGINE_KEY: 'of-the-engine' }); // prettier-ignore
+    const { err } = await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], {
+      ENGINE_KEY: 'of-the-engine',
+    });
     expect(err).not.toContain('export');
     expect(requests).toContain('GET /v1/models Bearer of-the-engine');
     const keyed = await FakeEngine.start({ '/health': 200, '/v1/models': 401 });

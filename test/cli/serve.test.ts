@@ -163,7 +163,9 @@ describe('SIGHUP', () => {
     maitred.kill('SIGHUP');
     const waiting = await maitred.logged('these keys take effect at the next start');
     expect(waiting['keys']).toEqual(['listen.port']);
-    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"note","subject":"gateway","found":"Since a reload[^"]*listen.port[^"]*","advice":"restart/); // prettier-ignore
+    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(
+      /"level":"note","subject":"gateway","found":"Since a reload[^"]*listen.port[^"]*","advice":"restart/,
+    );
     expect(await configured(url)).toMatchObject({ policy: { name: 'fcfs-window' }, listen: { port: 0 } });
     expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
     const received = text.length;
@@ -188,10 +190,16 @@ describe('SIGHUP', () => {
     const told = async () => {
       const { status } = (await (await fetch(`${url}/gateway`)).json()) as GatewayState;
       const metrics = await (await fetch(`${url}/metrics`)).text();
-      return [status.level, /last reload was refused.*did you mean tenantWeights\? /.test(status.text), / ([01])$/.exec(/^maitred_config_last_reload_successful.*/m.exec(metrics)![0])![1]]; // prettier-ignore
+      return [
+        status.level,
+        /last reload was refused.*did you mean tenantWeights\? /.test(status.text),
+        / ([01])$/.exec(/^maitred_config_last_reload_successful.*/m.exec(metrics)![0])![1],
+      ];
     };
     expect(await told()).toEqual(['warn', true, '0']);
-    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"warning","subject":"gateway","found":"The last reload was refused[^"]*tenantWeigts[^"]*","advice":"correct the file/); // prettier-ignore
+    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(
+      /"level":"warning","subject":"gateway","found":"The last reload was refused[^"]*tenantWeigts[^"]*","advice":"correct the file/,
+    );
     writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\n`);
     maitred.kill('SIGHUP');
     await expect.poll(told).toEqual(['good', false, '1']);

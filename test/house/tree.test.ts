@@ -39,6 +39,11 @@ describe('the tree', () => {
     expect(found).toEqual([]);
   });
 
+  it('lets Prettier lay out all of the product', () => {
+    const sources = texts.filter((file) => /^(?!test\/|bench\/).*\.(?:tsx?|mjs)$/.test(file));
+    expect(sources.filter((file) => readText(file).includes('prettier-ignore'))).toEqual([]);
+  });
+
   it('links only to files that are there', () => {
     const documents = texts.filter((file) => file.endsWith('.md'));
     const broken = documents.flatMap((file) =>

@@ -17,7 +17,15 @@ async function measured(slowdownOf: (call: number) => number) {
     const ms = TRUE.overheadMs + TRUE.promptTokenMs * promptTokens + TRUE.outputTokenMs * outputTokens;
     const endedAt = performance.now() + ms * slowdownOf((calls += 1));
     const answer = { ...newAnswer(), promptTokens, outputTokens };
-    return Promise.resolve({ outcome: 'completed' as const, detail: '', status: 200, gateway: new GatewayWords(), answer, firstTokenAt: endedAt, endedAt }); // prettier-ignore
+    return Promise.resolve({
+      outcome: 'completed' as const,
+      detail: '',
+      status: 200,
+      gateway: new GatewayWords(),
+      answer,
+      firstTokenAt: endedAt,
+      endedAt,
+    });
   };
   const prober = { api: APIS.chat, model: 'm', call, post: () => Promise.resolve(undefined) };
   const template = { opening: 0, system: 0, turn: 0 };
@@ -45,22 +53,51 @@ describe('the speed of a call alone', () => {
     const { alone, calls } = await measured((call) => 4 - call / 12);
     expect(calls).toBe(36);
     expect(alone.spread).toBeGreaterThan(0.05);
-    const generator = { cpu_share: 0, calls_in_flight_max: 0, late_send_ms: { mean: 0, p99: 0, max: 0 }, loop_lag_ms: { mean: 0, p99: 0, max: 0 } }; // prettier-ignore
+    const generator = {
+      cpu_share: 0,
+      calls_in_flight_max: 0,
+      late_send_ms: { mean: 0, p99: 0, max: 0 },
+      loop_lag_ms: { mean: 0, p99: 0, max: 0 },
+    };
     const options = { connections: 9, ignoreEos: false, timeScale: 1 };
-    const facts = { url: 'http://a', model: 'm', server: undefined, policy: undefined, maxModelLen: undefined, tokenizer: 'usage' as const }; // prettier-ignore
+    const facts = {
+      url: 'http://a',
+      model: 'm',
+      server: undefined,
+      policy: undefined,
+      maxModelLen: undefined,
+      tokenizer: 'usage' as const,
+    };
     const told = (spread: number) => {
-      const own = { isExact: true, ignoresEos: true, alone: { ...alone, spread }, waitedMs: 0, speed: 1, promptTokensWanted: 1, promptTokensCounted: 1, goneMs: undefined, disturbances: [] }; // prettier-ignore
+      const own = {
+        isExact: true,
+        ignoresEos: true,
+        alone: { ...alone, spread },
+        waitedMs: 0,
+        speed: 1,
+        promptTokensWanted: 1,
+        promptTokensCounted: 1,
+        goneMs: undefined,
+        disturbances: [],
+      };
       const target = { ...facts, ...own };
       return warningsOf({ options, targets: [target, target], generator, programsTooLong: 0, isTooMany: false });
     };
     expect(told(0.05)).toEqual([]);
-    expect(told(0.2)).toEqual(['Slowdowns are rough: even the fastest calls before the run differed by 20.0 %. Repeat when nothing else runs.']); // prettier-ignore
+    expect(told(0.2)).toEqual([
+      'Slowdowns are rough: even the fastest calls before the run differed by 20.0 %. Repeat when nothing else runs.',
+    ]);
   });
 
   it('is that of the target that answers a typical call the soonest', () => {
     const near = { overheadMs: 5, promptTokenMs: 0.2, outputTokenMs: 10, spread: 0 };
     const far = { overheadMs: 100, promptTokenMs: 0.1, outputTokenMs: 11, spread: 0 };
-    const found = [[far, near], [near, near], [undefined, far], [undefined, undefined]].map(baselineOf); // prettier-ignore
+    const found = [
+      [far, near],
+      [near, near],
+      [undefined, far],
+      [undefined, undefined],
+    ].map(baselineOf);
     expect(found).toEqual([near, near, far, undefined]);
   });
 });

@@ -26,7 +26,10 @@ function compared(
   }
   for (const each of more) targets[each.target]!.callEnded(each);
   return (whole: number, given: Partial<TargetReport> = {}) =>
-    pairs.report(targets.map((target) => ({ ...target.report(), ...(target.name === 'B' && given) })), whole); // prettier-ignore
+    pairs.report(
+      targets.map((target) => ({ ...target.report(), ...(target.name === 'B' && given) })),
+      whole,
+    );
 }
 
 describe('the comparison of two targets', () => {
@@ -54,7 +57,12 @@ describe('the comparison of two targets', () => {
       const each = { count: 100, mean: seconds, p50: seconds, p95: seconds, p99: seconds, max: seconds };
       return { program_seconds: each, ttft_seconds: each };
     };
-    const told = (...runs: readonly (readonly [number, number])[]) => comparedOf([], runs.map(([a, b]) => [run(a), run(b)] as const), MARGIN).ttft_seconds.p50; // prettier-ignore
+    const told = (...runs: readonly (readonly [number, number])[]) =>
+      comparedOf(
+        [],
+        runs.map(([a, b]) => [run(a), run(b)] as const),
+        MARGIN,
+      ).ttft_seconds.p50;
     expect(verdictOf(told([0.0427, 0.042], [0.902, 0.63], [0.0401, 0.0402]), MARGIN)).toBe('unsure');
     expect(verdictOf(told([0.05, 0.03], [0.902, 0.63], [0.06, 0.035]), MARGIN)).toBe('sooner');
   });
@@ -66,8 +74,11 @@ describe('the comparison of two targets', () => {
   });
 
   it('compares nothing where a tenth of a target’s programs failed, and says when it went away', () => {
-    const of = (failed: number, gone: number | null = null) => compared(1, 0.2)(1, { programs: 72, failed, gone_after_seconds: gone }); // prettier-ignore
-    expect(of(55, 13)).toMatchObject({ outcome: 'Not comparable: 55 of 72 programs failed at B, which went away 13 s after the beginning.' }); // prettier-ignore
+    const of = (failed: number, gone: number | null = null) =>
+      compared(1, 0.2)(1, { programs: 72, failed, gone_after_seconds: gone });
+    expect(of(55, 13)).toMatchObject({
+      outcome: 'Not comparable: 55 of 72 programs failed at B, which went away 13 s after the beginning.',
+    });
     const left = compared(1, 0.2)(1, { programs: 72, failed: 2, engine_left: 'e1 is down' });
     expect(left).toMatchObject({ outcome: 'Not comparable: e1 is down behind http://b.' });
     expect(of(8).outcome).toBe(
@@ -80,7 +91,11 @@ describe('the comparison of two targets', () => {
 
   it('tells of the slowest first tokens as its ratio does: by their means over the runs that both have', () => {
     const more = [call({ run: 2, target: 0, firstTokenMs: 900_000, endedMs: 900_000 })];
-    const { ttft_seconds, ttft_p99_seconds: [before, after], outcome } = compared(2, 2, { more })(3); // prettier-ignore
+    const {
+      ttft_seconds,
+      ttft_p99_seconds: [before, after],
+      outcome,
+    } = compared(2, 2, { more })(3);
     expect(after! / before!).toBeCloseTo(ttft_seconds.p99.ratio!);
     expect(outcome).toMatch(/slowest 2.0x slower/);
   });
@@ -93,7 +108,7 @@ describe('the comparison of two targets', () => {
   it('pairs twins whichever ends first, and leaves out those that failed or have no twin', () => {
     const pairs = new Pairs(1, MARGIN);
     const ended = (index: number, target: number, endedMs: number, outcome = 'completed') =>
-      pairs.programEnded(program({ index, target, endedMs, outcome })); // prettier-ignore
+      pairs.programEnded(program({ index, target, endedMs, outcome }));
     ended(1, 1, 1000);
     ended(0, 0, 8000);
     ended(0, 1, 2000);

@@ -35,7 +35,9 @@ describe('the document', () => {
     const document = reporter.report(summary({ complete: false, programsUnfinished: 3 }));
     const { complete, targets, ab } = document;
     expect([complete, targets.map(({ programs }) => programs), ab?.pairs]).toEqual([false, [0, 0], 0]);
-    expect(summaryOf(document, 100)).toMatch(/^Partial: stopped with 3 programs under way.* Ratios are of the programs that ended at both/); // prettier-ignore
+    expect(summaryOf(document, 100)).toMatch(
+      /^Partial: stopped with 3 programs under way.* Ratios are of the programs that ended at both/,
+    );
     expect(summaryOf(document, 100)).not.toContain('program, s');
   });
 
@@ -55,7 +57,10 @@ describe('the document', () => {
     expect(told(4000, () => NaN)).toMatchObject(right);
     // By the fastest programs, and by the time outside queues.
     const wrong = told(27_000, () => NaN);
-    expect(wrong).toMatchObject({ queue_grew: true, warnings: [expect.stringMatching(/^Something slowed the short calls.*as little as 0\.268/)] }); // prettier-ignore
+    expect(wrong).toMatchObject({
+      queue_grew: true,
+      warnings: [expect.stringMatching(/^Something slowed the short calls.*as little as 0\.268/)],
+    });
     expect(wrong.alone_seconds! * wrong.slowdown.mean!).toBeCloseTo(wrong.program_seconds.mean!);
     expect(told(27_000, (index) => 83 * index).alone_seconds).toBeCloseTo(4);
   });
@@ -69,8 +74,23 @@ describe('the summary', () => {
     const document = reporter.report(summary({ targets: FACTS, warnings: ['The load tester itself was slow.'] }));
     const { ab } = document;
     const text = summaryOf(document, 120);
-    for (const part of [ab!.outcome, 'SLO completed < 0 of B: missed (114).', 'Warning: The load tester', 'http_503', 'chat', 'of it, on average']) expect(text).toContain(part); // prettier-ignore
-    expect(Math.max(...text.split('\n').filter((line) => !/[.:]/.test(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
+    for (const part of [
+      ab!.outcome,
+      'SLO completed < 0 of B: missed (114).',
+      'Warning: The load tester',
+      'http_503',
+      'chat',
+      'of it, on average',
+    ])
+      expect(text).toContain(part);
+    expect(
+      Math.max(
+        ...text
+          .split('\n')
+          .filter((line) => !/[.:]/.test(line))
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(120);
     const told = (outcome: string) => summaryOf({ ...document, ab: { ...ab!, outcome, runs: 3 } }, 120);
     expect(told('B: programs 2.0x faster than A (0.50, 0.40–0.60).')).toMatch(/\nIn brackets: .*\n$/);
     expect(told('Not comparable: e1 is down behind http://b.')).not.toContain('In brackets');
@@ -95,11 +115,15 @@ describe('the summary', () => {
     reporter.programEnded(program({ index: 150, aloneMs: 0, outcome: 'unreachable' }));
     const document = reporter.report(summary({ targets: [{ ...FACTS[0]!, goneMs: 7000 }] }));
     const slow = { ...document.targets[0]!, queue_grew: null, arrivals_seconds: 8, alone_seconds: 12 };
-    expect(summaryOf(document, 120)).toMatch(/^7 of 151 programs failed at \S+ \(15x http_503, 15x broken_stream\), which went away 14 s after the beginning; the others took/); // prettier-ignore
+    expect(summaryOf(document, 120)).toMatch(
+      /^7 of 151 programs failed at \S+ \(15x http_503, 15x broken_stream\), which went away 14 s after the beginning; the others took/,
+    );
     expect(document.targets[0]!.alone_seconds).toBe(24);
     expect(advice({ ...document, targets: [slow] })).toEqual(['Bring it back and run again.']);
     const left = { ...slow, gone_after_seconds: null, engine_left: 'e1 is down' };
-    expect(summaryOf({ ...document, targets: [left] }, 120)).toMatch(/^e1 is down behind http:\S+, so the times are not those of all its engines; 7 of 151 programs failed at \S+ \(.*\)\.\nBring it back and run again\.\n\n/); // prettier-ignore
+    expect(summaryOf({ ...document, targets: [left] }, 120)).toMatch(
+      /^e1 is down behind http:\S+, so the times are not those of all its engines; 7 of 151 programs failed at \S+ \(.*\)\.\nBring it back and run again\.\n\n/,
+    );
     const stayed = { ...slow, gone_after_seconds: null };
     expect(advice({ ...document, settings: { rate_per_second: 1 }, targets: [stayed] })).toEqual([
       expect.stringContaining('Too few programs'),
@@ -116,7 +140,9 @@ describe('the advice', () => {
     for (const queueMs of waitsMs)
       for (let target = 0; target < targets; target += 1)
         reporter.callEnded(call({ target, queueMs: target === 0 ? 0 * queueMs : queueMs }));
-    return advice(reporter.report(summary({ targets: FACTS.map((facts, at) => ({ ...facts, policy: policies[at] })) })))[0]; // prettier-ignore
+    return advice(
+      reporter.report(summary({ targets: FACTS.map((facts, at) => ({ ...facts, policy: policies[at] })) })),
+    )[0];
   }
   const few = Array.from({ length: 100 }, (_, at) => (at < 5 ? 900 : 0));
 
@@ -210,7 +236,11 @@ describe('advice on overload', () => {
     ],
     [{ concurrency: 16 }, { ...refusing, errors: { http_429: 65 } }, 'Try --concurrency 3..16.'],
     [{ concurrency: 1 }, { ...refusing, errors: { http_429: 65 } }, 'Find out why its calls fail, and run again.'],
-    [{ concurrency: 16 }, { ...refusing, errors: { timeout: 5, wrong_content: 60 } }, 'Find out why its calls fail, and run again.'], // prettier-ignore
+    [
+      { concurrency: 16 },
+      { ...refusing, errors: { timeout: 5, wrong_content: 60 } },
+      'Find out why its calls fail, and run again.',
+    ],
     [
       { rate_per_second: 8 },
       { ...slowed, policy: 'pass-through', arrivals_seconds: 160, completed: 80, failed: 0 },

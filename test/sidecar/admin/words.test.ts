@@ -71,7 +71,9 @@ function told({
 }
 
 it('says who holds the room that a call waits for', () => {
-  expect(told()).toContain('2 calls in flight hold 600, contexts of programs that are expected to return 300, of a gate of 1,000 tokens.'); // prettier-ignore
+  expect(told()).toContain(
+    '2 calls in flight hold 600, contexts of programs that are expected to return 300, of a gate of 1,000 tokens.',
+  );
   const holders = [1, 2, 3, 4].map((at) => ({
     program: `default:h${at}`,
     tokens: 100 * at,
@@ -83,7 +85,9 @@ it('says who holds the room that a call waits for', () => {
   expect(told({ nearest: { cause: 'turn' }, holders })).not.toContain('Most');
   expect(told({ engine: { inFlight: 1 }, holders })).toContain('Most tokens in flight there of this gateway: ');
   // Idle contexts make way for a call that has waited long: they do not count.
-  expect(told({ nearest: { free: 400 }, engine: { whole: { inFlight: 1 } } })).toContain('400 are free: 1 call in flight holds 600 of a gate'); // prettier-ignore
+  expect(told({ nearest: { free: 400 }, engine: { whole: { inFlight: 1 } } })).toContain(
+    '400 are free: 1 call in flight holds 600 of a gate',
+  );
 });
 
 it.each([
@@ -108,8 +112,11 @@ it('says of a running call whose prompt no engine takes that it is to be refused
 });
 
 it('says what ends a running call whose engine is down, and that one is silent', () => {
-  const on = (engine: string, more = {}) => told({ call: { waiting: undefined, serviceMs: 5000, dispatch: { engine, level: 0 }, ...more } }); // prettier-ignore
-  expect(on('down')).toContain('\ndown is down.\nNo byte of its answer has come: it is cut in 55 s (timeouts.firstByteMs).\n'); // prettier-ignore
+  const on = (engine: string, more = {}) =>
+    told({ call: { waiting: undefined, serviceMs: 5000, dispatch: { engine, level: 0 }, ...more } });
+  expect(on('down')).toContain(
+    '\ndown is down.\nNo byte of its answer has come: it is cut in 55 s (timeouts.firstByteMs).\n',
+  );
   expect(on('down', { startedAtMs: -1000 })).toContain('\nIt is cut after 9 s of silence (timeouts');
   expect(on('silent')).toMatch(/^Call c-1 of program "p" has run for 5 s on silent\.\nsilent is silent\.\n(?!No byte)/);
 });
@@ -158,7 +165,9 @@ it.each([
   ['request', undefined, 'which its request needs'],
   ['failure', undefined, 'as others have failed it'],
 ])('says why a call waits for one engine, and until when (%s, %s)', (boundBy, leaveAtMs, why) => {
-  expect(told({ call: { engine: 'e', mayLeave: false, boundBy }, waiting: { leaveAtMs } })).toContain(`\nIt waits for e alone, ${why}.\n`); // prettier-ignore
+  expect(told({ call: { engine: 'e', mayLeave: false, boundBy }, waiting: { leaveAtMs } })).toContain(
+    `\nIt waits for e alone, ${why}.\n`,
+  );
 });
 
 it('says what failed a call that another engine is to run, and names none that must not', () => {
@@ -173,11 +182,17 @@ it('says what failed a call that another engine is to run, and names none that m
 });
 
 it('says of an overdue call that it is first in line, for which idle contexts make way', () => {
-  expect(told({ call: { overdue: true } })).toContain('it is first in line, and idle contexts make way for it, a call at a time (admission.turnMs).'); // prettier-ignore
+  expect(told({ call: { overdue: true } })).toContain(
+    'it is first in line, and idle contexts make way for it, a call at a time (admission.turnMs).',
+  );
 });
 
 it('says of a line of a batch alone what its batch does', () => {
-  const bound = (more: object) => told({ call: { engine: 'e', mayLeave: false, boundBy: 'request', background: true, ...more }, waiting: { refuseAtMs: 30_000 } }); // prettier-ignore
+  const bound = (more: object) =>
+    told({
+      call: { engine: 'e', mayLeave: false, boundBy: 'request', background: true, ...more },
+      waiting: { refuseAtMs: 30_000 },
+    });
   const line = bound({ program: 'default:batch_0123456789abcdef01234567.12' });
   expect(line).toContain('\nIt waits for e alone, where its batch has sent lines that begin alike.\n');
   expect(line).toContain('\nIt is refused in 30 s if it still waits then; its batch sends it again.\n');
@@ -201,9 +216,12 @@ it('says of a batch’s line that it is done, and of another program that its cl
 });
 
 it('blames no want of room where a call left its home because an engine had failed it', () => {
-  const toldOf = (reason: 'queued' | 'retried') => dispatchInWords({ engine: 'e', level: 0, reason, placement: 'spilled' } as never, 'program-affinity').join(' '); // prettier-ignore
+  const toldOf = (reason: 'queued' | 'retried') =>
+    dispatchInWords({ engine: 'e', level: 0, reason, placement: 'spilled' } as never, 'program-affinity').join(' ');
   expect(toldOf('queued')).toContain(
     'home had no room for too long, so program-affinity chose e, which became the home.',
   );
-  expect(toldOf('retried')).toMatch(/after an engine failed or had no room\. After that program-affinity chose e, which became the home\.$/); // prettier-ignore
+  expect(toldOf('retried')).toMatch(
+    /after an engine failed or had no room\. After that program-affinity chose e, which became the home\.$/,
+  );
 });

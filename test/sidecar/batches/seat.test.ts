@@ -71,7 +71,16 @@ function stage() {
 async function batchOf({ batches }: BatchSeat): Promise<string> {
   const shelf = batches!.shelf(A);
   writeFileSync(shelf.pathOf('file-in'), ['a', 'b', 'c'].map((id) => lineOf(id)).join('\n'));
-  await shelf.addFile({ id: 'file-in', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
+  await shelf.addFile({
+    id: 'file-in',
+    object: 'file',
+    bytes: 1,
+    created_at: 0,
+    expires_at: 1e12,
+    filename: 'x',
+    purpose: 'batch',
+    status: 'processed',
+  });
   const { id } = await batches!.create(A, { input_file_id: 'file-in', endpoint: CHAT, completion_window: '24h' });
   return id;
 }
@@ -195,7 +204,12 @@ it('fails at a folder that the system cannot make', async () => {
 it.runIf(process.platform === 'linux')(
   'keeps its folder from another gateway of the machine until it closes',
   async () => {
-    const ports = { folder: folderOf({}), cluster: undefined, now: () => 0, batches: { log: pino({ level: 'silent' }) } } as unknown as Parameters<typeof BatchSeat.open>[0]; // prettier-ignore
+    const ports = {
+      folder: folderOf({}),
+      cluster: undefined,
+      now: () => 0,
+      batches: { log: pino({ level: 'silent' }) },
+    } as unknown as Parameters<typeof BatchSeat.open>[0];
     const seat = await BatchSeat.open(ports);
     await expect(BatchSeat.open(ports)).rejects.toThrow('batches.folder: another gateway of this machine uses it');
     await seat.close();

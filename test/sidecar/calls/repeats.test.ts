@@ -7,7 +7,10 @@ it('forgets the oldest of a program’s threads, whose names clients choose', ()
   const repeats = new Repeats();
   const program = programId('p');
   const asks = (thread: string, content = '\u0000read\u0000{}') =>
-    repeats.answered({ identity: { program, thread } as CallSpec['identity'] }, { message: { role: 'assistant', content } }); // prettier-ignore
+    repeats.answered(
+      { identity: { program, thread } as CallSpec['identity'] },
+      { message: { role: 'assistant', content } },
+    );
   for (let i = 0; i < 3; i++) for (const thread of ['old', 'kept']) asks(thread);
   for (let i = 0; i < 200_000; i++) {
     asks(`thread ${i}`);

@@ -36,7 +36,10 @@ describe('joining', () => {
     await harness.idle();
     const joined = { type: 'engineJoined', engine: 'e', models: ['mine', 'm'] };
     // Calls may wait for it from the start.
-    expect(harness.take().slice(0, 2)).toEqual([{ ...joined, windowMax: 7, ...facts, down: true }, { ...joined, windowMax: 7, ...facts }]); // prettier-ignore
+    expect(harness.take().slice(0, 2)).toEqual([
+      { ...joined, windowMax: 7, ...facts, down: true },
+      { ...joined, windowMax: 7, ...facts },
+    ]);
     expect(harness.engine('e').models.get('m')).toMatchObject({ owned_by: 'vllm' });
     expect(harness.engine('e').models.get('mine')).toMatchObject({ id: 'mine', object: 'model' });
   });

@@ -62,15 +62,23 @@ describe('a client that leaves', () => {
   });
 
   it('while no engine is up has met a failure of the service', async () => {
-    const { engine, leavingChat, waiting, read, counted } = await lone(hang, { health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
+    const { engine, leavingChat, waiting, read, counted } = await lone(hang, {
+      health: { intervalMs: 20, failuresMax: 1 },
+    });
     await engine.close();
     await expect.poll(() => read('/engines')).toMatchObject({ engines: [{ state: 'down' }] });
     const queued = leavingChat({}, named('p'));
     await until(async () => (await waiting()) === 1);
     queued.leave();
     await until(async () => (await counted('calls_ended_total{outcome="engine_error"}')) === 1);
-    expect(await read('/totals')).toMatchObject({ calls: 1, failed: [{ code: 'no_engine', fault: 'service' }], left: { waiting: 0 } }); // prettier-ignore
-    expect(await read('/programs/p/explain')).toMatchObject({ text: expect.stringMatching(/: Its client left after .*, while no engine was up\. /) as string }); // prettier-ignore
+    expect(await read('/totals')).toMatchObject({
+      calls: 1,
+      failed: [{ code: 'no_engine', fault: 'service' }],
+      left: { waiting: 0 },
+    });
+    expect(await read('/programs/p/explain')).toMatchObject({
+      text: expect.stringMatching(/: Its client left after .*, while no engine was up\. /) as string,
+    });
   });
 
   it('in the middle of a stream frees its engine', async () => {

@@ -150,7 +150,9 @@ describe('a client whose call every engine fails', () => {
 
 describe('the log line of a call that failed', () => {
   it('warns of a failure of the engine or the gateway, with code and reason in the words of why', async () => {
-    const all = await lone(says(500, { message: 'CUDA error in http://10.0.0.7:8000/run' }), { limits: { attemptsMax: 1 } }); // prettier-ignore
+    const all = await lone(says(500, { message: 'CUDA error in http://10.0.0.7:8000/run' }), {
+      limits: { attemptsMax: 1 },
+    });
     await all.chat({}, named('p'));
     const message = 'The engine answered with status 500: CUDA error in [...]';
     await expect.poll(() => all.calls()).toMatchObject([{ level: 40, code: 'engine_failed', message }]);
@@ -251,7 +253,9 @@ describe('when all engines are gone', () => {
     const start = performance.now();
     const got = await all.chat({}, named('p'));
     expect(refusal(got)).toEqual([503, 'no_engine']);
-    expect((await all.ask('/programs/p/explain')).json()['text']).toMatch(/It failed with 503 no_engine after \d+ ms: No engine is ready \(.*: connection re/); // prettier-ignore
+    expect((await all.ask('/programs/p/explain')).json()['text']).toMatch(
+      /It failed with 503 no_engine after \d+ ms: No engine is ready \(.*: connection re/,
+    );
     expect(Number(got.headers['retry-after'])).toBeGreaterThan(0);
     expect(performance.now() - start).toBeGreaterThanOrEqual(195);
     expect(got.text).toMatch(/No engine is ready \([^()]+: connection (refused|reset)\)\./);
@@ -273,7 +277,8 @@ describe('when all engines are gone', () => {
     await all.admin(`/engines/${drained!.id}/drain?force`, { method: 'POST' });
     const got = await all.chat({}, named('p'));
     expect(refusal(got)).toEqual([503, 'no_engine']);
-    for (const text of [got.text, (await all.ask('/programs/p/explain')).text]) expect(text).toContain(`(${drained!.id}: drained)`); // prettier-ignore
+    for (const text of [got.text, (await all.ask('/programs/p/explain')).text])
+      expect(text).toContain(`(${drained!.id}: drained)`);
   });
 
   it('a call waits for none that was down when it was drained', async () => {

@@ -107,7 +107,10 @@ describe('a request that cannot become a call', () => {
   });
 
   it('leaves the connection usable, and is counted', async ({ one: { raw, counted } }) => {
-    expect(statuses(await raw(rawChat('{'), rawRequest('GET', '/healthz', CLOSE)))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']); // prettier-ignore
+    expect(statuses(await raw(rawChat('{'), rawRequest('GET', '/healthz', CLOSE)))).toEqual([
+      'HTTP/1.1 400',
+      'HTTP/1.1 200',
+    ]);
     expect(await counted('calls_rejected_total{code="invalid_json"}')).toBe(1);
   });
 
@@ -158,7 +161,9 @@ describe('a request that cannot become a call', () => {
 
   it('and answered before its body has come is not answered again when that does not come', async () => {
     const { raw, logs } = await lone(undefined, { timeouts: { headersMs: 100, bodyMs: 100 } });
-    expect(statuses(await raw(rawRequest('POST', '/nowhere', { 'content-length': '100' }), '{'))).toEqual(['HTTP/1.1 404']); // prettier-ignore
+    expect(statuses(await raw(rawRequest('POST', '/nowhere', { 'content-length': '100' }), '{'))).toEqual([
+      'HTTP/1.1 404',
+    ]);
     expect(logs.filter(({ msg }) => msg === 'refused')).toMatchObject([{ code: 'unknown_path' }]);
   });
 

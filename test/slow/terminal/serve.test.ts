@@ -16,8 +16,18 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred serve in a terminal (need
     terminal.run(`${process.execPath} ${BINARY} serve --port 0 --embedded 1 --log-level warn; echo code=$?`);
     const text = (await terminal.shows(/Base URL for clients: /)).join('\n');
     const [url = ''] = /http:\S+\/v1/.exec(text) ?? [];
-    const body = { model: 'llama-3.1-8b', max_tokens: 30_000, ignore_eos: true, stream: true, messages: [{ role: 'user', content: 'x' }] }; // prettier-ignore
-    const running = await fetch(`${url}/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }); // prettier-ignore
+    const body = {
+      model: 'llama-3.1-8b',
+      max_tokens: 30_000,
+      ignore_eos: true,
+      stream: true,
+      messages: [{ role: 'user', content: 'x' }],
+    };
+    const running = await fetch(`${url}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     terminal.press('C-c');
     await terminal.shows(/^\^?C?maitred: waits up to 10 min for 1 call to end; Ctrl-C again ends at once$/m);
     const pressed = () => {

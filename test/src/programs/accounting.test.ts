@@ -134,7 +134,15 @@ describe('the process table', () => {
     desk.tell(started('run'));
     desk.nowMs = 100;
     desk.tell({ type: 'woke' });
-    const run = { call: 'run', thread: 'sub', state: 'running', arrivedAtMs: 10, waitingMs: 0, serviceMs: 90, startedAtMs: 30 }; // prettier-ignore
+    const run = {
+      call: 'run',
+      thread: 'sub',
+      state: 'running',
+      arrivedAtMs: 10,
+      waitingMs: 0,
+      serviceMs: 90,
+      startedAtMs: 30,
+    };
     const wait = { call: 'wait', thread: '', state: 'waiting', arrivedAtMs: 30, waitingMs: 70, serviceMs: 0 };
     expect(desk.program('p')).toMatchObject({
       ...{ waitingMs: 70, waitMsMax: 70, home: 'A', engines: ['A'], activeCalls: 2, callsTotal: 2 },
