@@ -1,5 +1,6 @@
 import { Fragment } from 'preact';
 import type { ActiveCall, PastCall } from '../sidecar/admin/answers.js';
+import { asPast, endOf, partsOf, sideBySide, type Drawn } from './call-parts.js';
 import { clock, duration } from './format.js';
 import { Whole } from './names.js';
 
@@ -10,21 +11,6 @@ const NAMES = {
   decode: 'decode',
   run: 'running, not streamed',
 };
-
-/** A call as it is drawn; one that has not ended is drawn as if it ended now. */
-type Drawn = Pick<
-  PastCall,
-  | 'call'
-  | 'thread'
-  | 'text'
-  | 'arrived_at'
-  | 'duration_seconds'
-  | 'hung_seconds'
-  | 'service_seconds'
-  | 'first_token_seconds'
-  | 'failures'
-> &
-  Partial<Pick<PastCall, 'outcome'>>;
 
 /** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
 export function TimeLine({ past, active }: { past: readonly PastCall[]; active: readonly ActiveCall[] }) {
@@ -50,7 +36,7 @@ export function TimeLine({ past, active }: { past: readonly PastCall[]; active: 
               </span>
               <div class="lane-track">
                 {lane.map((call) => (
-                  <Fragment key={call.call}>{partsOf(call, at)}</Fragment>
+                  <Fragment key={call.call}>{drawnParts(call, at)}</Fragment>
                 ))}
               </div>
             </div>
@@ -77,61 +63,16 @@ export function TimeLine({ past, active }: { past: readonly PastCall[]; active: 
   );
 }
 
-const endOf = ({ arrived_at: arrived, duration_seconds: took }: Drawn): number => arrived + took;
-
-const asPast = (call: ActiveCall): Drawn => ({
-  ...call,
-  duration_seconds: call.failures.reduce(
-    (sum, { began_at: from, failed_at: to }) => sum + to - from,
-    call.waiting_seconds + call.service_seconds,
-  ),
-  service_seconds: call.state === 'running' ? call.service_seconds : null,
-  first_token_seconds: call.first_token_at === null ? null : call.first_token_at - call.arrived_at,
-});
-
-/** A thread's calls in as few lanes as hold them without overlaps: a thread may make several calls at once. */
-function sideBySide(calls: readonly Drawn[]): Drawn[][] {
-  const lanes: Drawn[][] = [];
-  for (const call of calls.toSorted((a, b) => a.arrived_at - b.arrived_at)) {
-    const free = lanes.find((lane) => lane.every((other) => endOf(other) <= call.arrived_at));
-    if (free === undefined) lanes.push([call]);
-    else free.push(call);
-  }
-  return lanes;
-}
-
 /** Its kind names a variable of the style sheet. */
 const colourOf = (kind: string) => ({ '--kind': `var(--${kind})` });
 
-/** The parts of a call: attempts that failed, each after a wait, then the one that ran at its end, up to where it, or its engine, failed. @param at where a time is, in percent */
-function partsOf(call: Drawn, at: (time: number) => number) {
-  const { arrived_at: arrived, service_seconds: service, first_token_seconds: first } = call;
-  const ended = endOf(call);
-  const sent = ended - (service ?? 0);
-  // The last one may have failed, too.
-  const failed = call.failures.filter(({ began_at: from, failed_at: to }) => service === null || from + to < 2 * sent);
-  const isLost = first === null && ['engine_error', 'timed_out'].includes(call.outcome ?? '');
-  const well = Math.max(sent, ended - (call.hung_seconds || (isLost ? (service ?? 0) : 0)));
-  const began = first === null ? sent : Math.min(well, Math.max(sent, arrived + first));
-  const tries = failed.flatMap(({ began_at: from, failed_at: to }, at) => [
-    ['queued', failed[at - 1]?.failed_at ?? arrived, from] as const,
-    ['failed', from, to] as const,
-  ]);
-  const parts = [
-    ...tries,
-    ['queued', failed.at(-1)?.failed_at ?? arrived, sent],
-    ['prefill', sent, began],
-    [first === null ? 'run' : 'decode', began, well],
-    ['failed', well, ended],
-  ] as const;
-  return parts
-    .filter(([, from, to]) => to > from)
-    .map(([kind, from, to]) => (
-      <i
-        key={from}
-        class={`part ${kind}`}
-        title={`${NAMES[kind]} ${duration(to - from)}. ${call.text}`}
-        style={{ ...colourOf(kind), left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
-      />
-    ));
-}
+/** @param at where a time is, in percent */
+const drawnParts = (call: Drawn, at: (time: number) => number) =>
+  partsOf(call).map(([kind, from, to]) => (
+    <i
+      key={from}
+      class={`part ${kind}`}
+      title={`${NAMES[kind]} ${duration(to - from)}. ${call.text}`}
+      style={{ ...colourOf(kind), left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
+    />
+  ));
