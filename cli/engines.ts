@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
 import { keyRemedy } from '../sidecar/admin/engine-words.js';
-import { isTroubled, plain } from '../text/index.js';
+import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { complain } from './complain.js';
@@ -121,6 +121,8 @@ function tableOf(engines: readonly Row[]): string {
     const calls = window === null ? `${running}` : `${running} of ${window}`;
     return [id, state, calls, kind, models.join(' ')].map(printable);
   });
+  const isTroubled = ({ state, silent_seconds: silent, failures, outages }: Row) =>
+    state !== 'up' || silent || failures || outages.length > 0;
   const troubles = engines.filter(isTroubled).flatMap(({ id, text }) => wrapped(printable(`${id}: ${text}`), COLUMNS));
   const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS'];
   const table = [head, ...rows];

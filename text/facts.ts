@@ -9,15 +9,3 @@ export function factsOf({ parts, helps }: Status): Status['parts'] {
   const at = parts.findIndex(({ level, about }, at) => at > first && (level === 'good' || about === 'failures'));
   return parts.toSpliced(at < 0 ? parts.length : at, 0, ...(helps ? [{ level: 'helps', text: helps }] : []));
 }
-
-interface Engine {
-  readonly state: string;
-  readonly resting: boolean;
-  readonly silent_seconds: number | null;
-  readonly failures: object | null;
-  readonly outages: readonly object[];
-}
-
-/** Whether an engine has a trouble, or had one lately; the figures of others tell all. */
-export const isTroubled = ({ state, resting, silent_seconds: silent, failures, outages }: Engine): boolean =>
-  state !== 'up' || resting || Boolean(silent) || failures !== null || outages.length > 0;

@@ -3,7 +3,6 @@ import { Command } from './command.js';
 import { Bar, Facts, type Fact } from './figures.js';
 import { brief, count, percent, tokens } from './format.js';
 import { Whole } from './names.js';
-import { isTroubled } from '../text/index.js';
 import { engines, show } from './state.js';
 
 export function Engines() {
@@ -43,7 +42,7 @@ function Card({ engine }: { readonly engine: Engine }) {
         <span class="quiet">{engine.kind}</span>
         <span class={`badge ${state}`}>{state}</span>
       </h3>
-      {isTroubled(engine) && <p class={engine.resting ? 'warn' : state === 'up' ? 'quiet' : state}>{engine.text}</p>}
+      <p class={engine.resting ? 'warn' : state === 'up' ? 'quiet' : state}>{engine.text}</p>
       {(!isOff || inFlight > 0) && (
         <Bar
           label="In flight"
