@@ -168,7 +168,9 @@ export class Batches {
       .catch(async (err: unknown) => {
         if (this.#pump.isStopped) return;
         const isFaulty = err instanceof FaultyBatch;
-        if (!isFaulty) this.ports.log.error({ err, batch: id }, 'batch failed');
+        if (!isFaulty) this.ports.log.error({ err, batch: id }, 'batch cannot be read');
+        // One with answers stays as it is on the disk, and goes on after the next start.
+        if (!isFaulty && this.shown(shelf, id).status !== 'validating') return;
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
         const failed = { status: 'failed', failed_at: this.#seconds, errors: listed(data) } as const;
         await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
@@ -177,9 +179,11 @@ export class Batches {
   }
 
   async #open(shelf: Shelf, id: string): Promise<void> {
-    const { input_file_id: file, endpoint } = this.shown(shelf, id);
+    const { input_file_id: file, endpoint, status } = this.shown(shelf, id);
     const path = shelf.pathOf(file);
-    const input = await readInput(path, { ...this.ports.config(), endpoint });
+    // One that began was within the limits of then.
+    const bounds = status === 'validating' ? {} : { linesMax: Infinity, lineBytes: Infinity };
+    const input = await readInput(path, { ...this.ports.config(), ...bounds, endpoint });
     const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
     const results = await surely(this.#disk, () => Results.open(nameOf(id), input.lines, paths, this.#disk));
@@ -197,7 +201,7 @@ export class Batches {
       in_progress_at: this.#seconds,
       model: others.length === 0 ? model : null,
     } as const;
-    await surely(this.#disk, () => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
+    await surely(this.#disk, () => shelf.change(id, (batch) => (batch.status === 'validating' ? begun : {})));
     this.#changed(id);
   }
 
