@@ -1,31 +1,11 @@
-import { existsSync, rmSync, readFileSync, writeFileSync, appendFileSync, chmodSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { completion, fakeEngine, gate, until, world } from '../sidecar/gateway/world.js';
+import { completion, until, world } from '../sidecar/gateway/world.js';
 import { MODEL } from '../support/fake-engine.js';
 import { lineOf } from '../sidecar/batches/service.js';
-import { itRefuses, run } from '../support/command-line.js';
-import { fileOf, folderOf } from '../support/folder.js';
-
-const command = (...args: string[]) => run(args);
-const idsIn = (path: string) =>
-  readFileSync(path, 'utf8').split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { custom_id: string }).custom_id).toSorted(); // prettier-ignore
-
-const needing = (id: string, of: string) => lineOf(id, `\${${of}}`, { after: [of] });
-const LINES = [needing('b', 'a'), lineOf('a'), lineOf('c', 'bad'), needing('d', 'c')];
-
-async function stage(lines: readonly string[] = LINES) {
-  const folder = folderOf({ 'in.jsonl': lines.join('\n') });
-  const [file, out] = [join(folder, 'in.jsonl'), join(folder, 'out.jsonl')];
-  const engine = await fakeEngine((response, seen, ...rest) => {
-    if (!seen.body.includes('bad')) return completion()(response, seen, ...rest);
-    response.statusCode = 400;
-    response.end('no');
-  });
-  const batch = (...more: string[]) =>
-    command('batch', 'run', file, '--target', `${engine.url}/v1`, '-o', out, ...more);
-  return { engine, file, out, batch };
-}
+import { itRefuses } from '../support/command-line.js';
+import { fileOf } from '../support/folder.js';
+import { command, idsIn, stage } from './batch-stage.js';
 
 describe('maitred batch run', () => {
   itRefuses(command, ['batch run', 'batch run /nowhere --target http://x -o y', 'batch plan', 'batch plan /nowhere']);
@@ -37,7 +17,10 @@ describe('maitred batch run', () => {
     expect(err).toBe(
       `2 of 4 lines answered, 2 failed\nmaitred: ${file}:3: The engine answered with status 400: no\nmaitred: lines have failed; ${out}.errors has all: --resume asks those again that you mend in ${file}, or all if you delete it\n`,
     );
-    expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
+    expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
     expect(engine.seen).toHaveLength(3);
     expect(await batch()).toMatchObject({ code: 2 });
   });
@@ -63,7 +46,10 @@ describe('maitred batch run', () => {
   it('refuses a file that cannot be read twice', async () => {
     const { out } = await stage();
     const told = ['maitred: /dev/null: is no regular file'];
-    expect(await command('batch', 'run', '/dev/null', '--target', 'http://x', '-o', out)).toMatchObject({ code: 2, errors: told }); // prettier-ignore
+    expect(await command('batch', 'run', '/dev/null', '--target', 'http://x', '-o', out)).toMatchObject({
+      code: 2,
+      errors: told,
+    });
   });
 
   it('stops before the first line at a web site', async () => {
@@ -127,16 +113,6 @@ describe('maitred batch run', () => {
     expect(idsIn(out)).toEqual(['a', 'b', 'c']);
   });
 
-  it('asks failed lines again once their errors are deleted', async () => {
-    const { engine, out, batch } = await stage();
-    engine.answer = (response) => void response.writeHead(404).end('{}');
-    expect((await batch()).err).toContain('or all if you delete it');
-    engine.answer = completion();
-    rmSync(`${out}.errors`);
-    expect((await batch('--resume')).code).toBe(0);
-    expect(idsIn(out)).toEqual(['a', 'b', 'c', 'd']);
-  });
-
   it('stops before the first line if the target lacks a model', async () => {
     const lines = [lineOf('a'), lineOf('b', 'x').replace('"m"', '"gpt-4o-mini"')];
     const { engine, file, out, batch } = await stage(lines);
@@ -169,7 +145,10 @@ describe('maitred batch run', () => {
   it('refuses a line that mentions another without needing it', async () => {
     const { engine, file, batch } = await stage([lineOf('a'), lineOf('b', 'say ${a}')]);
     const { code, errors } = await batch();
-    expect([code, errors]).toEqual([2, [expect.stringContaining(`${file}:2: \${a} names a line, so "after" must name it too.`)]]); // prettier-ignore
+    expect([code, errors]).toEqual([
+      2,
+      [expect.stringContaining(`${file}:2: \${a} names a line, so "after" must name it too.`)],
+    ]);
     expect([engine.seen, (await command('batch', 'plan', file)).code]).toEqual([[], 2]);
   });
 
@@ -185,101 +164,19 @@ describe('maitred batch run', () => {
     for (const [asked, ...flags] of [[1], [2, '--without', 'merge']] as const) {
       const { engine, out, batch } = await stage([lineOf('a', '', same), lineOf('b', '', same)]);
       expect((await batch(...flags)).code).toBe(0);
-      expect([idsIn(out), engine.seen.length]).toEqual([['a', 'b'], asked]); // prettier-ignore
+      expect([idsIn(out), engine.seen.length]).toEqual([['a', 'b'], asked]);
     }
   });
 
-  it('goes on with what is missing, a half-written line included; another batch’s answers stay', async () => {
-    const { engine, file, out, batch } = await stage();
-    await batch();
-    const [first] = readFileSync(out, 'utf8').split('\n');
-    writeFileSync(out, `${first}\n{"id":"batch_r`);
-    expect((await batch('--resume')).code).toBe(1);
-    expect(idsIn(out)).toEqual(['a', 'b']);
-    expect(engine.seen).toHaveLength(4);
-    writeFileSync(out, `${first}`.slice(0, 9));
-    expect((await batch('--resume')).code).toBe(1);
-    writeFileSync(file, lineOf('e'));
-    const other = await batch('--resume');
-    expect([other.code, other.err]).toEqual([2, expect.stringContaining('keep it, and name another file')]);
-    expect(idsIn(out)).toEqual(['a', 'b']);
-  });
-
-  it('asks lines that have changed or are new, and those that need them, wherever they stand', async () => {
-    const { engine, file, out, batch } = await stage([...LINES, lineOf('e', 'early')]);
-    await batch();
-    const before = engine.seen.length;
-    appendFileSync(out, 'broken\n');
-    chmodSync(out, 0o600);
-    const mended = [lineOf('new'), lineOf('e', 'late'), needing('d', 'c'), lineOf('c', 'mended'), lineOf('a'), needing('b', 'a')]; // prettier-ignore
-    writeFileSync(file, mended.join('\n').replaceAll(',"', ', "'));
-    const { code, errors } = await batch('--resume');
-    const told = `maitred: ${file} has changed: 3 results of lines that changed or went, or that need such, moved to ${out}.old; lines without a result are asked`; // prettier-ignore
-    expect([code, errors]).toEqual([0, [told, expect.stringContaining(`${out}:3: is no whole answer`), '6 of 6 lines answered, 0 failed']]); // prettier-ignore
-    expect(engine.seen.slice(before).map(({ body }) => /early|late|mended|hello/.exec(String(body))?.[0])).toEqual(expect.arrayContaining(['hello', 'late', 'mended'])); // prettier-ignore
-    expect(engine.seen).toHaveLength(before + 4);
-    expect([out, `${out}.old`].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
-    const answers = readFileSync(out, 'utf8').replace('broken\n', '');
-    writeFileSync(out, answers);
-    expect([idsIn(out), idsIn(`${out}.errors`), idsIn(`${out}.old`)]).toEqual([['a', 'b', 'c', 'd', 'e', 'new'], [], ['c', 'd', 'e']]); // prettier-ignore
-    expect((await batch('--resume')).errors).toEqual(['6 of 6 lines answered, 0 failed']);
-    expect(engine.seen).toHaveLength(before + 4);
-  });
-
-  it('goes on beside broken lines, and names them', async () => {
-    const { engine, out, batch } = await stage([lineOf('a'), lineOf('b'), lineOf('c')]);
-    await batch('--parallel', '1');
-    const [a = '', b = '', c = ''] = readFileSync(out, 'utf8').split('\n');
-    const whole = `${b.slice(9)}\n\n${a}\n${c.slice(0, 60)}${a}\n`;
-    writeFileSync(out, `${whole}${c.slice(20, 40)}`);
-    const { code, errors } = await batch('--resume');
-    const told = (line: number) => `maitred: ${out}:${line}: is no whole answer and stays there; calls that lack one are asked`; // prettier-ignore
-    expect([code, errors]).toEqual([0, [told(1), told(2), told(4), '3 of 3 lines answered, 0 failed']]);
-    expect(engine.seen).toHaveLength(5);
-    const kept = readFileSync(out, 'utf8');
-    expect(kept.startsWith(whole)).toBe(true);
-    expect(kept.slice(whole.length).trim().split('\n').toSorted()).toEqual([b, c].toSorted());
-    writeFileSync(out, 'no answer\n');
-    expect((await batch('--resume')).err).toContain('holds no answers of this batch');
-    expect(readFileSync(out, 'utf8')).toBe('no answer\n');
-  });
-
-  it.runIf(process.platform === 'linux')('leaves a file alone that another run writes', async () => {
-    const { engine, out, batch } = await stage([lineOf('a')]);
-    const { opened, open } = gate();
-    engine.answer = async (...asked) => {
-      await opened;
-      await completion()(...asked);
-    };
-    const first = batch();
-    await until(() => engine.seen.length === 1);
-    for (const flags of [[], ['--resume']])
-      expect(await batch(...flags)).toMatchObject({ code: 2, err: expect.stringContaining(`${out}: cannot be used: another run`) as string }); // prettier-ignore
-    open();
-    expect((await first).code).toBe(0);
-    expect([idsIn(out), engine.seen.length]).toEqual([['a'], 1]);
-  });
-
-  it('stops at a signal once the calls under way have ended, and goes on later', async () => {
-    const { engine, out, batch } = await stage([lineOf('a'), lineOf('b')]);
-    const { opened, open } = gate();
-    engine.answer = async (...asked) => {
-      await opened;
-      await completion()(...asked);
-    };
-    const stopped = batch('--parallel', '1');
-    await until(() => engine.seen.length === 1);
-    process.emit('SIGINT', 'SIGINT');
-    open();
-    const told = ['waiting for 1 line in flight', '1 of 2 lines answered', '--resume'].map((words) => expect.stringContaining(words) as string); // prettier-ignore
-    expect(await stopped).toMatchObject({ code: 130, errors: told });
-    expect(idsIn(out)).toHaveLength(1);
-    expect((await batch('--resume')).code).toBe(0);
-    expect([idsIn(out), engine.seen.length]).toEqual([['a', 'b'], 2]); // prettier-ignore
-  });
-
   it('names the faults of a file by their lines, before anything runs', async () => {
-    const lines = [lineOf('a'), '{', lineOf('b').replace('POST', 'GET'), lineOf('a'), lineOf('c', '', { after: ['z'] }), lineOf('d', '', { after: ['d'] })]; // prettier-ignore
+    const lines = [
+      lineOf('a'),
+      '{',
+      lineOf('b').replace('POST', 'GET'),
+      lineOf('a'),
+      lineOf('c', '', { after: ['z'] }),
+      lineOf('d', '', { after: ['d'] }),
+    ];
     const { engine, file, out, batch } = await stage(lines);
     const { code, errors } = await batch();
     expect(code).toBe(2);
@@ -305,12 +202,18 @@ describe('maitred batch plan', () => {
 
   it('shows no order that saves nothing', async () => {
     const file = fileOf('in.jsonl', [lineOf('a'), lineOf('b')].join('\n'));
-    expect((await command('batch', 'plan', file)).out).toMatch(/as planned +0 \(0 %\)\nThe order saves nothing here; --json has it\.\n$/); // prettier-ignore
+    expect((await command('batch', 'plan', file)).out).toMatch(
+      /as planned +0 \(0 %\)\nThe order saves nothing here; --json has it\.\n$/,
+    );
   });
 
   it('counts the tokens of all calls that a line with `each` may make', async () => {
     const body = { body: { model: 'm', max_tokens: 20, messages: [{ role: 'user', content: '${item}' }] } };
-    const lines = [lineOf('a', '', body), lineOf('b', '', { each: 'a', ...body }), lineOf('c', '', { each: { $ref: 'a', max: 3 }, ...body })]; // prettier-ignore
+    const lines = [
+      lineOf('a', '', body),
+      lineOf('b', '', { each: 'a', ...body }),
+      lineOf('c', '', { each: { $ref: 'a', max: 3 }, ...body }),
+    ];
     const { out } = await command('batch', 'plan', fileOf('in.jsonl', lines.join('\n')), '--json');
     expect(JSON.parse(out)).toMatchObject({ outputTokens: 20 * 104, promptTokens: 2182 });
   });
@@ -321,7 +224,12 @@ describe('maitred batch plan', () => {
     const file = fileOf('in.jsonl', lines.join('\n'));
     const figures = async (...more: string[]) =>
       JSON.parse((await command('batch', 'plan', file, '--json', ...more)).out) as Record<string, unknown>;
-    expect(await figures()).toMatchObject({ lines: 3, dependencies: 1, merged: { lines: 1 }, order: expect.arrayContaining([expect.objectContaining({ custom_id: 'b', same_as: 'a' })]) as object }); // prettier-ignore
+    expect(await figures()).toMatchObject({
+      lines: 3,
+      dependencies: 1,
+      merged: { lines: 1 },
+      order: expect.arrayContaining([expect.objectContaining({ custom_id: 'b', same_as: 'a' })]) as object,
+    });
     expect(await figures('--without', 'merge,order')).toMatchObject({ merged: { lines: 0, promptTokens: 0 } });
     expect((await command('batch', 'plan', file)).out).toMatch(/equal lines +1, answered by copies; .*\d{4} \(/);
     expect((await command('batch', 'plan', file, '--without', 'each')).code).toBe(2);

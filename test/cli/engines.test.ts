@@ -133,8 +133,13 @@ describe('maitred engines', () => {
     ['drain', 'x'],
     ['add', 'http://gpu:1'],
   ])('prints no escapes of a hostile gateway: %s', async (...words) => {
-    // prettier-ignore
-    const row = { id: '\u001B[1mid', state: '\u001B[2Jup', in_flight: '\u001B[3m', models: [], down_reason: '\u001B[4m' };
+    const row = {
+      id: '\u001B[1mid',
+      state: '\u001B[2Jup',
+      in_flight: '\u001B[3m',
+      models: [],
+      down_reason: '\u001B[4m',
+    };
     const url = await serve((_, response) => {
       response.setHeader('x-maitred-reason', 'admin');
       response.end(JSON.stringify(row));

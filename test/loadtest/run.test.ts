@@ -3,14 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { speedWarning, warningsOf } from '../../loadtest/warnings.js';
 import { world } from '../sidecar/gateway/world.js';
 import { engine } from '../sim/client.js';
-import { call, chain, DONE, front, load, PART, program, singles } from '../support/load.js';
+import { call, chain, front, load, PART, program, singles } from '../support/load.js';
 
 const byCall = <T extends { readonly call: number }>(records: readonly T[]): readonly T[] =>
   records.toSorted((a, b) => a.call - b.call);
 
 it('tells how late calls were in the time of the report, which is that at real speed', () => {
   const options = { connections: 9, ignoreEos: true, timeScale: 8 };
-  const [late_send_ms, loop_lag_ms] = [{ mean: 62, p99: 656, max: 700 }, { mean: 9, p99: 100, max: 120 }]; // prettier-ignore
+  const [late_send_ms, loop_lag_ms] = [
+    { mean: 62, p99: 656, max: 700 },
+    { mean: 9, p99: 100, max: 120 },
+  ];
   const generator = { cpu_share: 0.1, calls_in_flight_max: 3, late_send_ms, loop_lag_ms };
   expect(warningsOf({ options, targets: [], generator, programsTooLong: 0, isTooMany: false })).toEqual([
     'This machine was too busy: 1 % of calls went out 5.25 s late or more (event-loop lag p99 0.8 s, 10 % of one core). Latencies include this. Repeat on an idle machine.',
@@ -57,82 +60,26 @@ describe('a program', () => {
 
   it('has shorter gaps by a cap and a scale', async () => {
     const handle = await engine();
-    const { programs } = await load({ targets: [handle.url], programs: () => [chain('c', 2, { gapMs: 1e6 })], gapMsMax: 100, timeScale: 10 }); // prettier-ignore
+    const { programs } = await load({
+      targets: [handle.url],
+      programs: () => [chain('c', 2, { gapMs: 1e6 })],
+      gapMsMax: 100,
+      timeScale: 10,
+    });
     expect(programs[0]?.toolMs).toBe(20);
   });
 
   it('is told how long it would take alone, by an estimate', async () => {
     const handle = await engine({ speed: 2 });
-    const { summary, programs } = await load({ targets: [handle.url], programs: () => [chain('c', 2, { gapMs: 100 })], baseline: 'estimate' }); // prettier-ignore
+    const { summary, programs } = await load({
+      targets: [handle.url],
+      programs: () => [chain('c', 2, { gapMs: 100 })],
+      baseline: 'estimate',
+    });
     const { alone } = summary.targets[0] ?? {};
     expect(alone?.outputTokenMs).toBeGreaterThan(0);
     expect(programs[0]?.aloneMs).toBeGreaterThan(200 + 2 * 8 * (alone?.outputTokenMs ?? NaN));
     expect(programs[0]?.aloneMs).toBeLessThan(5000);
-  });
-});
-
-describe('arrivals', () => {
-  it('keep to their times whatever the target does, and latencies count from there', async () => {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let timer: NodeJS.Timeout | undefined;
-    const stalled = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) => {
-      if (program === undefined) return undefined;
-      // Long after the last should have been sent.
-      timer ??= setTimeout(release, 250);
-      return (response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        void released.then(() => response.end(PART + DONE));
-      };
-    });
-    const { calls, summary } = await load({
-      ...{ targets: [stalled], programs: () => singles(20), identity: 'maitred', connections: 4 },
-      arrivals: { type: 'open', ratePerSecond: 200, cv: 0 },
-    });
-    expect(calls).toHaveLength(20);
-    const meant = calls.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b);
-    meant.forEach((at, index) => expect(at).toBeCloseTo(5 * (index + 1), 6));
-    const late = calls.filter(({ arrivedMs, sentMs }) => sentMs - arrivedMs > 100);
-    expect(late.length).toBeGreaterThanOrEqual(12);
-    for (const { arrivedMs, firstTokenMs } of late) expect(firstTokenMs - arrivedMs).toBeGreaterThan(100);
-    expect(summary.generator.late_send_ms.max).toBeGreaterThan(100);
-    expect(summary.generator.calls_in_flight_max).toBe(4);
-    expect(summary.warnings.length).toBeGreaterThan(0);
-  });
-
-  it('are so many at a time where that is wanted', async () => {
-    const handle = await engine();
-    const { programs } = await load({ targets: [handle.url], programs: () => singles(12), arrivals: { type: 'closed', concurrency: 3 } }); // prettier-ignore
-    expect(programs).toHaveLength(12);
-    for (const { arrivedMs } of programs) {
-      const underWay = programs.filter((other) => other.arrivedMs < arrivedMs && other.endedMs > arrivedMs);
-      expect(underWay.length).toBeLessThan(3);
-    }
-  });
-
-  it('are those of a trace, faster by the scale', async () => {
-    const handle = await engine();
-    const all = singles(3).map((each, index) => ({ ...each, arrivalMs: 5000 + 300 * index }));
-    const { programs } = await load({ targets: [handle.url], programs: () => all, arrivals: { type: 'trace', speed: 1 }, timeScale: 10 }); // prettier-ignore
-    expect(programs.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b)).toEqual([0, 30, 60]);
-  });
-
-  it('end with the duration, and with the number of programs', async () => {
-    const handle = await engine();
-    const arrivals = { type: 'open', ratePerSecond: 100, cv: 0 } as const;
-    const timed = await load({ targets: [handle.url], programs: () => singles(1000), arrivals, durationMs: 95 });
-    expect(timed.programs).toHaveLength(9);
-    const counted = await load({ targets: [handle.url], programs: () => singles(1000), arrivals, maxPrograms: 4 });
-    expect(counted.programs).toHaveLength(4);
-  });
-
-  it('leave out programs that no target could answer', async () => {
-    const handle = await engine({ maxModelLen: 500, speed: 1 });
-    const all = [...singles(2), program('long', call(), call({ after: [0], promptTokens: 495 }))];
-    const { programs, summary } = await load({ targets: [handle.url], programs: () => all });
-    expect(programs.map((each) => each.program).sort()).toEqual(['p0', 'p1']);
-    expect(summary.complete).toBe(true);
-    expect(summary.warnings.join()).toContain('Left out: 1 program with calls longer');
   });
 });
 
@@ -145,7 +92,7 @@ it('two targets that are one server, or have an engine in common, are refused', 
     [gateway.url, twin.url],
     [gateway.url, one.url],
   ])
-    await expect(run(...targets)).rejects.toThrow(`both targets use ${one.url} and would compete for it: run them one`); // prettier-ignore
+    await expect(run(...targets)).rejects.toThrow(`both targets use ${one.url} and would compete for it: run them one`);
   expect(one.stats().requests).toBe(0);
   expect((await run(gateway.url, apart.url)).programs).toHaveLength(2);
 });
@@ -185,7 +132,9 @@ describe('a disturbed run', () => {
     // A busy machine adds warnings of its own.
     expect((await run()).targets[0]?.disturbances).toEqual([]);
     const { warnings } = await run(() => chat({ model: 'llama-3.1-8b' }));
-    expect(warnings).toContain(`At ${url}, during the run: 1 call came from others. The figures are not of this load alone: repeat it undisturbed.`); // prettier-ignore
+    expect(warnings).toContain(
+      `At ${url}, during the run: 1 call came from others. The figures are not of this load alone: repeat it undisturbed.`,
+    );
     const left = await run(() => post(`/engines/${id}/drain?force`, {}));
     expect(left.targets[0]?.disturbances).toEqual([`${id} is draining`]);
     expect(left.warnings.join()).not.toContain('undisturbed');
@@ -215,9 +164,18 @@ describe('two targets', () => {
     const of = (target: number) =>
       programs.filter((each) => each.target === target).toSorted((a, b) => a.index - b.index);
     expect(of(0).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    const shape = ({ program: id, index, arrivedMs, promptTokens }: (typeof programs)[number]) => [id, index, arrivedMs, promptTokens]; // prettier-ignore
+    const shape = ({ program: id, index, arrivedMs, promptTokens }: (typeof programs)[number]) => [
+      id,
+      index,
+      arrivedMs,
+      promptTokens,
+    ];
     expect(of(0).map(shape)).toEqual(of(1).map(shape));
-    const sent = (target: number) => calls.filter((each) => each.target === target).map(({ sentMs }) => sentMs).sort((a, b) => a - b); // prettier-ignore
+    const sent = (target: number) =>
+      calls
+        .filter((each) => each.target === target)
+        .map(({ sentMs }) => sentMs)
+        .sort((a, b) => a - b);
     const isFirst = sent(0).map((at, index) => at < (sent(1)[index] ?? NaN));
     expect(isFirst).toEqual(Array.from({ length: 10 }, (_, index) => index % 2 === 0));
     expect(summary.targets.map(({ url }) => url)).toEqual([one.url, other.url]);
@@ -243,7 +201,11 @@ describe('two targets', () => {
       runs: 3,
       arrivals: { type: 'closed', concurrency: 1 },
     });
-    expect(summary).toMatchObject({ complete: true, runs: 2, targets: [{ goneMs: undefined }, { goneMs: expect.any(Number) as number }] }); // prettier-ignore
+    expect(summary).toMatchObject({
+      complete: true,
+      runs: 2,
+      targets: [{ goneMs: undefined }, { goneMs: expect.any(Number) as number }],
+    });
   });
 });
 

@@ -2,29 +2,19 @@ import { describe, expect, it } from 'vitest';
 import {
   ask,
   completion,
-  completionBody,
-  configOf,
   gate,
   held,
-  keysOf,
   lone,
   ONE_AT_A_TIME,
   post,
   recording,
-  refusal,
   replies,
   until,
   type Answer,
   type World,
 } from '../gateway/world.js';
 import { batchOf, CHAT, create, inFolder, lineOf, reached, resultsOf, shown, upload } from './service.js';
-
-const echo: Answer = (response, { body }) => {
-  const { messages } = JSON.parse(body.toString()) as { messages: { content: unknown }[] };
-  response.setHeader('content-type', 'application/json');
-  const message = { content: `<${String(messages[0]!.content)}>` };
-  response.end(JSON.stringify(completionBody({ choices: [{ message }] })));
-};
+import { echo } from './service.js';
 
 const explained = async (read: World['read'], id: string) =>
   (await read<{ text: string }>(`/programs/${id}/explain`)).text;
@@ -36,8 +26,21 @@ describe('a batch', () => {
     const file = (await upload(url, lines.join('\n'))).json();
     expect(file).toMatchObject({ object: 'file', purpose: 'batch', filename: 'in.jsonl', status: 'processed' });
     expect(file['bytes']).toBe(lines.join('\n').length);
-    const made = (await create(url, file['id'], { metadata: { of: 'test' }, output_expires_after: { anchor: 'created_at', seconds: 3600 } })).json(); // prettier-ignore
-    expect(made).toMatchObject({ object: 'batch', endpoint: CHAT, status: 'validating', metadata: { of: 'test' }, errors: null, output_file_id: null, usage: { total_tokens: 0 } }); // prettier-ignore
+    const made = (
+      await create(url, file['id'], {
+        metadata: { of: 'test' },
+        output_expires_after: { anchor: 'created_at', seconds: 3600 },
+      })
+    ).json();
+    expect(made).toMatchObject({
+      object: 'batch',
+      endpoint: CHAT,
+      status: 'validating',
+      metadata: { of: 'test' },
+      errors: null,
+      output_file_id: null,
+      usage: { total_tokens: 0 },
+    });
     expect(made['expires_at']).toBe((made['created_at'] as number) + 86_400);
     const batch = await reached(url, made['id'] as string, 'completed');
     expect(batch).toMatchObject({
@@ -47,13 +50,22 @@ describe('a batch', () => {
       model: 'm',
     });
     const results = await resultsOf(url, batch['output_file_id']);
-    const texts = results.map(({ custom_id, response, error }) => [custom_id, response?.status_code, error, (response?.body['choices'] as object[])[0]]); // prettier-ignore
+    const texts = results.map(({ custom_id, response, error }) => [
+      custom_id,
+      response?.status_code,
+      error,
+      (response?.body['choices'] as object[])[0],
+    ]);
     expect(texts.toSorted()).toEqual([
       ['a', 200, null, { message: { content: '<one>' } }],
       ['b', 200, null, { message: { content: '<two>' } }],
     ]);
     const output = (await ask(`${url}/v1/files/${String(batch['output_file_id'])}`)).json();
-    expect(output).toMatchObject({ purpose: 'batch_output', bytes: expect.any(Number) as number, expires_at: (output['created_at'] as number) + 3600 }); // prettier-ignore
+    expect(output).toMatchObject({
+      purpose: 'batch_output',
+      bytes: expect.any(Number) as number,
+      expires_at: (output['created_at'] as number) + 3600,
+    });
   });
 
   it('fails a line at once whose model no engine has, as all are known', async () => {
@@ -105,7 +117,9 @@ describe('a batch', () => {
     const batch = await reached(url, id, 'completed');
     expect(batch['request_counts']).toEqual({ total: 5, completed: 1, failed: 4 });
     const errors = await resultsOf(url, batch['error_file_id']);
-    const found = Object.fromEntries(errors.map(({ custom_id, response, error }) => [custom_id, response?.status_code ?? error])); // prettier-ignore
+    const found = Object.fromEntries(
+      errors.map(({ custom_id, response, error }) => [custom_id, response?.status_code ?? error]),
+    );
     expect(found).toMatchObject({
       x: 400,
       y: { code: 'dependency_failed', message: expect.stringContaining('"x"') as string },
@@ -120,7 +134,10 @@ describe('a batch', () => {
     const failed = async (content: string | Buffer) => {
       const file = (await upload(url, content)).json();
       const batch = await reached(url, (await create(url, file['id'])).json()['id'] as string, 'failed');
-      return (batch['errors'] as { data: { code: string; line: number | null }[] }).data.map(({ code, line }) => [code, line]); // prettier-ignore
+      return (batch['errors'] as { data: { code: string; line: number | null }[] }).data.map(({ code, line }) => [
+        code,
+        line,
+      ]);
     };
     expect(await failed('\n')).toEqual([['empty_file', null]]);
     expect(await failed(`${lineOf('a')}\n{\n\n${lineOf('b').replace('POST', 'PUT')}`)).toEqual([
@@ -133,8 +150,15 @@ describe('a batch', () => {
     ]);
     expect(await failed([lineOf('a'), lineOf('a')].join('\n'))).toEqual([['duplicate_custom_id', 2]]);
     const twice = lineOf('a', 'x', { aftr: [] }).replace('completions', 'completion');
-    const told = [['invalid_request', 2], ['invalid_request', 2], ['duplicate_custom_id', 2], ['invalid_json_line', 4]]; // prettier-ignore
-    expect(await failed([lineOf('a'), twice, lineOf('c', 'x', { after: ['d'] }), '{"custom_id": "d"'].join('\n'))).toEqual(told); // prettier-ignore
+    const told = [
+      ['invalid_request', 2],
+      ['invalid_request', 2],
+      ['duplicate_custom_id', 2],
+      ['invalid_json_line', 4],
+    ];
+    expect(
+      await failed([lineOf('a'), twice, lineOf('c', 'x', { after: ['d'] }), '{"custom_id": "d"'].join('\n')),
+    ).toEqual(told);
     const lists = [0, 1, 2, 3, 4, 5].map((at) => lineOf(`l${at}`, '', { each: { $ref: 'l0', max: 10_000 } }));
     expect(await failed(lists.join('\n'))).toEqual([['too_many_lines', 6]]);
     expect(await failed(lineOf('a', 'x', { after: ['a'] }))).toEqual([['circular_dependency', 1]]);
@@ -165,7 +189,10 @@ describe('a batch', () => {
     ]);
     const { warnings } = await reached(url, id, 'completed');
     const kept = { code: 'placeholder_kept', param: 'body' };
-    expect(warnings).toEqual({ object: 'list', data: [2, 3, 3].map((at) => expect.objectContaining({ ...kept, line: at }) as object) }); // prettier-ignore
+    expect(warnings).toEqual({
+      object: 'list',
+      data: [2, 3, 3].map((at) => expect.objectContaining({ ...kept, line: at }) as object),
+    });
     const plain = await reached(url, await batchOf(url, [lineOf('topics'), lineOf('b', '${topcs}')]), 'completed');
     expect(plain['warnings']).toBeNull();
   });
@@ -187,8 +214,16 @@ describe('a batch', () => {
     const id = await batchOf(url, [lineOf('a'), '{', '{', '{', '{', '{']);
     await reached(url, id, 'failed');
     const text = await explained(read, id);
-    expect(text.split('\n').map((line) => /^Line \d|^And \d|^Batch/.exec(line)?.[0])).toEqual(['Batch', 'Line 2', 'Line 3', 'Line 4', 'And 2']); // prettier-ignore
-    expect(await read('/gateway')).toMatchObject({ ended_batches: [{ id, status: 'failed', text: text.slice(text.indexOf('\n') + 1) }] }); // prettier-ignore
+    expect(text.split('\n').map((line) => /^Line \d|^And \d|^Batch/.exec(line)?.[0])).toEqual([
+      'Batch',
+      'Line 2',
+      'Line 3',
+      'Line 4',
+      'And 2',
+    ]);
+    expect(await read('/gateway')).toMatchObject({
+      ended_batches: [{ id, status: 'failed', text: text.slice(text.indexOf('\n') + 1) }],
+    });
   });
 
   it('tells lines that their conditions leave out apart from answered ones', async () => {
@@ -219,7 +254,9 @@ describe('a batch', () => {
     const id = await batchOf(url, [lineOf('a', 'batched'), lineOf('b', 'batched')]);
     await until(async () => (await shown(url, id))['status'] === 'in_progress');
     await until(async () => (await waiting()) === 4);
-    expect(await read(`/programs/${id}/explain`)).toMatchObject({ program: { tenant: 'default/batch', active: [{ state: 'waiting' }] } }); // prettier-ignore
+    expect(await read(`/programs/${id}/explain`)).toMatchObject({
+      program: { tenant: 'default/batch', active: [{ state: 'waiting' }] },
+    });
     expect(await explained(read, id)).toContain(`Batch ${id} of tenant default: 0 of 2 lines answered, 0 failed.\n`);
     const batches = [{ id, lines: { total: 2, completed: 0, failed: 0 }, in_flight: 2, late: false }];
     expect(await read('/gateway')).toMatchObject({ batches });
@@ -253,47 +290,4 @@ describe('a batch', () => {
     const batch = await reached(url, await batchOf(url, [lineOf('a')]), 'completed');
     expect(batch['request_counts']).toEqual({ total: 1, completed: 1, failed: 0 });
   });
-});
-
-describe('tenants', () => {
-  it('never see each other’s files and batches', async () => {
-    const { url } = await lone(echo, { auth: { keys: keysOf('a', 'b') }, ...inFolder() });
-    const id = await batchOf(url, [lineOf('x')], {}, 'a');
-    await until(async () => (await shown(url, id, 'a'))['status'] === 'completed');
-    const { input_file_id: file } = await shown(url, id, 'a');
-    const b = { headers: { authorization: 'Bearer key-b' } };
-    for (const path of [`files/${String(file)}`, `files/${String(file)}/content`])
-      expect(refusal(await ask(`${url}/v1/${path}`, b))).toEqual([404, 'unknown_file']);
-    const gone = await ask(`${url}/v1/files/${String(file)}`, { ...b, method: 'DELETE' });
-    expect(refusal(gone)).toEqual([404, 'unknown_file']);
-    expect(refusal(await create(url, file, {}, 'b'))).toEqual([404, 'unknown_file']);
-    expect(refusal(await ask(`${url}/v1/batches/${id}`, b))).toEqual([404, 'unknown_batch']);
-    expect(refusal(await post(`${url}/v1/batches/${id}/cancel`, {}, b.headers))).toEqual([404, 'unknown_batch']);
-    const ended = await post(`${url}/programs/${id}/end`, {}, b.headers);
-    expect([...refusal(ended), ended.text]).toEqual([404, 'unknown_program', expect.stringContaining(`POST /v1/batches/${id}/cancel`)]); // prettier-ignore
-    for (const path of ['files', 'batches']) expect((await ask(`${url}/v1/${path}`, b)).json()['data']).toEqual([]);
-    expect(refusal(await ask(`${url}/v1/files`))).toEqual([401, 'unauthorized']);
-  });
-});
-
-describe('settings', () => {
-  it('leave the paths closed without a folder, and need an address in a cluster', async () => {
-    const { url } = await lone();
-    const refused = await upload(url, 'x');
-    expect(refusal(refused)).toEqual([403, 'path_not_allowed']);
-    expect(refused.text).toContain('batches.folder');
-    const both = { batches: { folder: '/x' }, cluster: { url: 'redis://h:1' } };
-    expect(() => configOf([{ url: 'http://e' }], both)).toThrow('batches.folder');
-  });
-});
-
-it('a call of the flexible tier gives way like a line', async () => {
-  const { steps, recorder } = recording();
-  const { engine, chat } = await lone(echo, {}, { recorder });
-  for (const tier of ['flex', 'priority', 'standard_only', null, undefined]) await chat({ service_tier: tier });
-  const arrivals = steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event.background] : []));
-  expect(arrivals).toEqual([true, undefined, undefined, undefined, undefined]);
-  for (const tier of ['flexx', 'Flex', 1, {}])
-    expect(refusal(await chat({ service_tier: tier }))).toEqual([400, 'invalid_body']);
-  expect(engine.seen).toHaveLength(5);
 });

@@ -2,54 +2,10 @@ import { truncateSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pass } from '../../../plans/index.js';
-import { readInput } from '../../../sidecar/batches/input.js';
-import { Results } from '../../../sidecar/batches/results.js';
-import { Run, type LineAnswer, type LineRequest } from '../../../sidecar/batches/run.js';
 import { folderOf } from '../../support/folder.js';
 import { lineOf } from './service.js';
-
-const OK: LineAnswer = { status: 200, body: Buffer.from('{"choices":[{"message":{"content":"x"}}]}'), isBusy: false };
-const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
-
-interface Given {
-  readonly lines: readonly string[];
-  readonly answer?: (request: LineRequest) => LineAnswer | undefined;
-  readonly folder?: string;
-  readonly passes?: readonly Pass[];
-}
-
-/** A run whose timers fire at once, up to a number of steps. */
-async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes }: Given) {
-  const path = join(folder, 'in');
-  writeFileSync(path, lines.join('\n'));
-  const input = await readInput(path, { linesMax: 1000, lineBytes: 100_000, ...(passes && { passes }) });
-  const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
-  const results = await Results.open('b', input.lines, paths, disk);
-  const asked: string[] = [];
-  const timers: { fn: () => void; ms: number }[] = [];
-  const run = await Run.open('b', path, input, results, {
-    ask: (request) => {
-      asked.push(request.id);
-      return Promise.resolve(answer(request));
-    },
-    changed: () => undefined,
-    setTimer: (fn, ms) => {
-      timers.push({ fn, ms });
-      return () => undefined;
-    },
-  });
-  const all = async (max = 1000) => {
-    for (let i = 0; i < max && (run.isReady || timers.length > 0); i++) {
-      if (!run.isReady) for (const { fn } of timers.splice(0)) fn();
-      expect(await run.startNext()).toBeUndefined();
-    }
-  };
-  return { run, results, asked, timers, all, paths, folder };
-}
-
-const idsOf = (path: string): string[] =>
-  readFileSync(path, 'utf8').split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { custom_id: string }).custom_id); // prettier-ignore
+import type { Given } from './run-stage.js';
+import { OK, runOf, idsOf } from './run-stage.js';
 
 describe('a run', () => {
   const LINES = [
@@ -127,7 +83,10 @@ describe('a run', () => {
   it('tells which line pauses for what, and the first that failed, also after a restart', async () => {
     const body = Buffer.from('{"error":{"message":"No such model.","code":"unknown_model"}}');
     const lines = ['', lineOf('x'), lineOf('y'), lineOf('z', '', { after: ['y'] })];
-    const { run, all, timers, folder } = await runOf({ lines, answer: () => ({ ...OK, status: 404, body, mayCome: true }) }); // prettier-ignore
+    const { run, all, timers, folder } = await runOf({
+      lines,
+      answer: () => ({ ...OK, status: 404, body, mayCome: true }),
+    });
     expect([run.pauses, run.results.failures]).toEqual([undefined, []]);
     await run.startNext();
     const last = { line: 3, message: 'No such model.', afterMs: 1000, attemptsLeft: 4 };
@@ -178,41 +137,18 @@ describe('a run', () => {
     await all();
     await run.close();
     expect(headers).toMatchObject([
-      { 'x-maitred-program': 'batch_b.0', 'x-maitred-remaining': expect.stringMatching(/^prompt=\d+, output=512$/) as string }, // prettier-ignore
-      { 'x-maitred-program': 'batch_b.0', 'x-maitred-remaining': expect.stringMatching(/output=256$/) as string, 'x-maitred-final': 'true' }, // prettier-ignore
+      {
+        'x-maitred-program': 'batch_b.0',
+        'x-maitred-remaining': expect.stringMatching(/^prompt=\d+, output=512$/) as string,
+      },
+      {
+        'x-maitred-program': 'batch_b.0',
+        'x-maitred-remaining': expect.stringMatching(/output=256$/) as string,
+        'x-maitred-final': 'true',
+      },
       { 'x-maitred-program': 'batch_b.1', 'x-maitred-final': 'true' },
     ]);
     expect(headers[2]).not.toHaveProperty('x-maitred-remaining');
-  });
-
-  const NUMBERS = { ...OK, body: Buffer.from('{"choices":[{"message":{"content":"[1, {\\"n\\": 2}, 3]"}}]}') };
-  const textsOf = (bodies: readonly string[]) =>
-    bodies.map((body) => (JSON.parse(body) as { messages: { content: string }[] }).messages[0]!.content);
-
-  it('asks a line with `each` once for every item, and then what needs all of them', async () => {
-    const asked: string[] = [];
-    const { all, run, results, paths } = await runOf({
-      lines: [
-        lineOf('list'),
-        lineOf('sum', '${part}', { after: ['part'] }),
-        lineOf('part', 'of ${item}', { each: { $ref: 'list', max: 5 } }),
-        lineOf('again', '<${item}>', { each: 'part' }),
-      ],
-      answer: ({ body }) => {
-        asked.push(body.toString());
-        return asked.length === 1 ? NUMBERS : OK;
-      },
-    });
-    expect(results.counts.total).toBe(4);
-    await all();
-    expect(run.isDone).toBe(true);
-    expect(results.counts).toEqual({ total: 8, completed: 8, failed: 0 });
-    await run.close();
-    const parts = ['part[0]', 'part[1]', 'part[2]'];
-    expect(idsOf(paths.output).toSorted()).toEqual(['again[0]', 'again[1]', 'again[2]', 'list', ...parts, 'sum']);
-    expect(textsOf(asked).toSorted()).toEqual(
-      ['hello', 'of 1', 'of {"n":2}', 'of 3', 'x\n\nx\n\nx', '<x>', '<x>', '<x>'].toSorted(),
-    );
   });
 
   it.each([
@@ -222,74 +158,30 @@ describe('a run', () => {
   ])('fails a line with `each` of the answer %s as one, and what needs it', async (content, code) => {
     const body = Buffer.from(JSON.stringify({ choices: [{ message: { content } }] }));
     const { all, run, results, paths } = await runOf({
-      lines: [lineOf('list'), lineOf('part', '${item}', { each: { $ref: 'list', max: 5 } }), lineOf('sum', '${part}', { after: ['part'] })], // prettier-ignore
+      lines: [
+        lineOf('list'),
+        lineOf('part', '${item}', { each: { $ref: 'list', max: 5 } }),
+        lineOf('sum', '${part}', { after: ['part'] }),
+      ],
       answer: () => ({ ...OK, body }),
     });
     await all();
     await run.close();
     expect(results.counts).toEqual({ total: 3, completed: 1, failed: 2 });
-    const errors = readFileSync(paths.errors, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as { custom_id: string; error: { code: string } }); // prettier-ignore
-    expect(errors.map(({ custom_id: id, error }) => [id, error.code])).toEqual([['part', code], ['sum', 'dependency_failed']]); // prettier-ignore
-  });
-
-  it('survives a cut at any byte with lists, conditions and equal lines: every call is answered once', async () => {
-    const seeded = { body: { model: 'm', seed: 1, messages: [{ role: 'user', content: 'same' }] } };
-    const lines = [
-      lineOf('list'),
-      lineOf('part', '${item}', { each: { $ref: 'list', max: 5 } }),
-      lineOf('sum', '${part}', { after: ['part'] }),
-      lineOf('no', 'never', { if: { $ref: 'list', contains: 'zzz' } }),
-      lineOf('after no', '<${no}>', { after: ['no'] }),
-      lineOf('bad list', '${item}', { each: 'no' }),
-      lineOf('same1', '', seeded),
-      lineOf('same2', '', seeded),
-    ];
-    const answer: Given['answer'] = ({ id }) => (id.endsWith('_0') ? NUMBERS : OK);
-    const whole = await runOf({ lines, answer });
-    await whole.all();
-    await whole.run.close();
-    const ids = ['after no', 'list', 'no', 'part[0]', 'part[1]', 'part[2]', 'same1', 'same2', 'sum'];
-    expect(idsOf(whole.paths.output).toSorted()).toEqual(ids);
-    expect(whole.asked).toHaveLength(7);
-    const size = statSync(whole.paths.output).size;
-    await fc.assert(
-      fc.asyncProperty(fc.nat(size), fc.nat(9), async (kept, stopsAfter) => {
-        const folder = folderOf({ out: readFileSync(whole.paths.output) });
-        truncateSync(join(folder, 'out'), kept);
-        const first = await runOf({ lines, answer, folder });
-        await first.all(stopsAfter);
-        await first.run.close();
-        const { run, all, results, paths } = await runOf({ lines, answer, folder });
-        await all();
-        expect(run.isDone).toBe(true);
-        expect(results.counts).toEqual({ total: 9, completed: 9, failed: 0 });
-        await run.close();
-        expect(idsOf(paths.output).toSorted()).toEqual(ids);
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  it('names the items that were left when a batch ends early', async () => {
-    const lines = [lineOf('list'), lineOf('part', '${item}', { each: { $ref: 'list', max: 5 } }), lineOf('late', '${item}', { each: 'part' })]; // prettier-ignore
-    const { all, run, results, paths, folder } = await runOf({ lines, answer: () => NUMBERS });
-    await all(3);
-    await run.close();
-    const again = await runOf({ lines, folder });
-    await again.run.stop();
-    await again.run.failRest('batch_expired', 'late');
-    await again.run.close();
-    expect([results.counts.completed, again.results.pending]).toEqual([2, 0]);
-    expect(again.results.counts).toEqual({ total: 5, completed: 2, failed: 0 });
-    const reread = await runOf({ lines, folder });
-    expect(reread.results.counts).toEqual(again.results.counts);
-    await reread.run.close();
-    const named = [...idsOf(paths.output), ...idsOf(paths.errors)].toSorted();
-    expect(named).toEqual(['late', 'list', 'part[0]', 'part[1]', 'part[2]']);
+    const errors = readFileSync(paths.errors, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { custom_id: string; error: { code: string } });
+    expect(errors.map(({ custom_id: id, error }) => [id, error.code])).toEqual([
+      ['part', code],
+      ['sum', 'dependency_failed'],
+    ]);
   });
 
   it('asks equal lines once, and each for itself where the first has failed or the pass is off', async () => {
-    const seeded = (content: string) => ({ body: { model: 'm', temperature: 0, messages: [{ role: 'user', content }] } }); // prettier-ignore
+    const seeded = (content: string) => ({
+      body: { model: 'm', temperature: 0, messages: [{ role: 'user', content }] },
+    });
     const lines = [
       lineOf('a', '', seeded('x')),
       lineOf('b', '', seeded('x')),

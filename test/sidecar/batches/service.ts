@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ask, bearer, chatBody, post, until, type Got } from '../gateway/world.js';
+import { ask, bearer, chatBody, completionBody, post, until, type Answer, type Got } from '../gateway/world.js';
 import { folderOf } from '../../support/folder.js';
 
 /** What a test of batches sends, and sees. */
@@ -81,3 +81,11 @@ export async function resultsOf(url: string, file: unknown): Promise<ResultLine[
 }
 
 export const inFolder = () => ({ batches: { folder: folderOf({}) } });
+
+/** Answers with the text of the first message, in angle brackets. */
+export const echo: Answer = (response, { body }) => {
+  const { messages } = JSON.parse(body.toString()) as { messages: { content: unknown }[] };
+  response.setHeader('content-type', 'application/json');
+  const message = { content: `<${String(messages[0]!.content)}>` };
+  response.end(JSON.stringify(completionBody({ choices: [{ message }] })));
+};

@@ -1,40 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type * as Answers from '../../../sidecar/admin/answers.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { completion, errorCode, fakeEngine, held, heldEngine, lone, named, ONE_AT_A_TIME, post, refusal, replies, until, world, type Answer } from './world.js'; // prettier-ignore
+import { fakeEngine, held, heldEngine, lone, named, ONE_AT_A_TIME, post, until, world } from './world.js';
 import { run } from '../../support/command-line.js';
-
-type Told = Answers.Explanation & { readonly program: Answers.ProgramDetail };
-
-/** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
-async function queued() {
-  const all = await held({ admission: { window: 1 } });
-  const { engine, chat, waiting } = all;
-  const answers = [chat({}, named('first'))];
-  await until(() => engine.seen.length === 1);
-  answers.push(chat({}, { ...named('second'), 'x-request-id': 'r-2' }));
-  await until(async () => (await waiting()) === 1);
-  return { ...all, answers };
-}
-
-it('shows the oldest hundred of a program’s calls, and says that there are more', async () => {
-  const { open, chat, read, waiting, answers } = await queued();
-  for (let call = 0; call < 101; call += 1) answers.push(chat({}, named('second')));
-  await until(async () => (await waiting()) === 102);
-  const shown = await read<Answers.ProgramDetail>('/programs/second');
-  expect([shown.active_calls, shown.active.length]).toEqual([102, 100]);
-  const told = await read<Told>('/programs/second/explain');
-  expect(told.program.active).toHaveLength(100);
-  // The oldest one's paragraph stands for those that wait for the same.
-  expect(told.text.split('\n\n')).toEqual([
-    expect.stringMatching(
-      /^Call [^]*\n99 more calls of it wait for the window, for .* m?s: \S+, \S+, \S+ and 96 others\.$/,
-    ),
-    '2 later calls are active too.',
-  ]);
-  open();
-  await Promise.all(answers);
-});
+import type { Told } from './queued.js';
+import { queued } from './queued.js';
 
 describe('a waiting call', () => {
   it('is explained: its cause, with figures and in words, in /programs/{id}, /queue and metrics', async () => {
@@ -86,8 +56,17 @@ it('tells background calls apart: who waits for an answer comes first', async ()
   await until(() => engine.seen.length === 1);
   answers.push(chat({ service_tier: 'flex' }, named('later')), chat({}, named('second')));
   await until(async () => (await waiting()) === 2);
-  expect(await read('/programs?sort=-current_wait_seconds')).toMatchObject({ programs: [{ id: 'second' }, { id: 'first' }, { id: 'later' }] }); // prettier-ignore
-  expect(await read('/gateway')).toMatchObject({ status: { text: expect.stringMatching(/ 1 call runs, 1 waits, the longest for \S+ m?s, and 1 in the background, all for the window\.$/) as string, title: '1 waiting' } }); // prettier-ignore
+  expect(await read('/programs?sort=-current_wait_seconds')).toMatchObject({
+    programs: [{ id: 'second' }, { id: 'first' }, { id: 'later' }],
+  });
+  expect(await read('/gateway')).toMatchObject({
+    status: {
+      text: expect.stringMatching(
+        / 1 call runs, 1 waits, the longest for \S+ m?s, and 1 in the background, all for the window\.$/,
+      ) as string,
+      title: '1 waiting',
+    },
+  });
   const { text } = await read<Told>('/programs/later/explain');
   expect(text).toMatch(
     / for the window of \S+, in the background\.\n[^]*\nIt is a background call: all others go before it\.\n[^]*What helps: a quieter hour/,
@@ -140,14 +119,22 @@ it('names an engine that is down first in what helps a call that waits at anothe
 });
 
 it('says of a running call that its engine is down, and what ends it, in words, rows, figures and metrics', async () => {
-  const { engine, open, url, chat, leavingChat, read, counted } = await held({ engine: { id: 'gpu-1' }, health: { intervalMs: 20, timeoutMs: 100, failuresMax: 40 } }); // prettier-ignore
+  const { engine, open, url, chat, leavingChat, read, counted } = await held({
+    engine: { id: 'gpu-1' },
+    health: { intervalMs: 20, timeoutMs: 100, failuresMax: 40 },
+  });
   const answer = chat({}, named('p'));
   await until(() => engine.seen.length === 1);
   const impatient = leavingChat({}, named('q'));
   const early = leavingChat({}, named('r'));
   await until(() => engine.seen.length === 3);
   engine.routes.set('/v1/models', () => undefined);
-  await expect.poll(() => read('/engines/gpu-1')).toMatchObject({ state: 'up', text: expect.stringMatching(/ no call and no probe for .*s; 3 calls run there\.$/) as string }); // prettier-ignore
+  await expect
+    .poll(() => read('/engines/gpu-1'))
+    .toMatchObject({
+      state: 'up',
+      text: expect.stringMatching(/ no call and no probe for .*s; 3 calls run there\.$/) as string,
+    });
   expect((await run(['why', '--url', url, 'p'])).out).toMatch(
     / on gpu-1\.\ngpu-1 has answered no call and no probe for /,
   );
@@ -160,7 +147,9 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const { text } = (await read<Answers.GatewayState>('/gateway')).status;
   expect(text).toMatch(/^0 of 1 engine up for .*: each call .* gpu-1 has been down for /);
   expect(text).toMatch(/ 2 calls hang where the engine is down, none waits\. 1 of 1 call failed /);
-  expect(await read('/programs?state=active')).toMatchObject({ programs: [{ state: 'running', engines_down: ['gpu-1'] }, {}] }); // prettier-ignore
+  expect(await read('/programs?state=active')).toMatchObject({
+    programs: [{ state: 'running', engines_down: ['gpu-1'] }, {}],
+  });
   const { out } = await run(['why', '--url', url, 'p']);
   expect(out).toMatch(/^Call \S+ of program "p" has run for .* on gpu-1, which is down\./);
   expect(out.replaceAll('\n', ' ')).toMatch(/No byte of its answer has come: it is cut in (10 min|9 min 5\d s) \(/);
@@ -175,8 +164,12 @@ it('says of a running call that its engine is down, and what ends it, in words, 
   const { active } = await read<Answers.ProgramDetail>('/programs/p');
   for (const { hung_seconds: hung, service_seconds: lasted } of [ended, active[0]] as Answers.ActiveCall[])
     expect(0 < hung && hung <= lasted).toBe(true);
-  expect((await read<Told>('/programs/r/explain')).text).toMatch(/: Its client left after \S+ m?s\. gpu-1: silent for \S+ m?s when the client left, and found down \S+ m?s later\.\n/); // prettier-ignore
-  expect(await read('/totals')).toMatchObject({ failed: [{ code: 'engine_timeout', fault: 'service', calls: 2, engine: 'gpu-1' }] }); // prettier-ignore
+  expect((await read<Told>('/programs/r/explain')).text).toMatch(
+    /: Its client left after \S+ m?s\. gpu-1: silent for \S+ m?s when the client left, and found down \S+ m?s later\.\n/,
+  );
+  expect(await read('/totals')).toMatchObject({
+    failed: [{ code: 'engine_timeout', fault: 'service', calls: 2, engine: 'gpu-1' }],
+  });
   expect(await read('/engines/gpu-1')).toMatchObject({ failures: { calls: 2, last: 'down until the client left' } });
   open();
   expect((await answer).status).toBe(200);
@@ -194,7 +187,9 @@ it('says of a call that waits again what failed it', async () => {
 });
 
 it('tells of an engine that drains, which is no trouble, and keeps its capacity', async () => {
-  const engines = await Promise.all(['gpu-1', 'gpu-2'].map(async (id) => ({ id, url: (await fakeEngine()).url, capacityTokens: 1000 }))); // prettier-ignore
+  const engines = await Promise.all(
+    ['gpu-1', 'gpu-2'].map(async (id) => ({ id, url: (await fakeEngine()).url, capacityTokens: 1000 })),
+  );
   const { ask, read } = await world([], { engines });
   await expect.poll(() => read('/gateway')).toMatchObject({ status: { text: '2 engines up. No call waits.' } });
   await ask('/engines/gpu-1/drain', { method: 'POST' });
@@ -207,7 +202,11 @@ it('has one word for an engine that never answered, wherever one looks', async (
   await post(`${url}/engines`, { id: 'gpu-2', url: 'http://127.0.0.1:1' });
   await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'down', down_reason: 'connection refused' });
   const parts = [
-    { level: 'bad', text: expect.stringMatching(/^gpu-2 has been down for .* \(connection refused\)/) as string, remedy: 'start gpu-2, or correct the url' }, // prettier-ignore
+    {
+      level: 'bad',
+      text: expect.stringMatching(/^gpu-2 has been down for .* \(connection refused\)/) as string,
+      remedy: 'start gpu-2, or correct the url',
+    },
     { level: 'good', title: '', text: '1 of 2 engines up.' },
     { level: 'good', title: '', text: 'No call waits.' },
   ];
@@ -216,111 +215,4 @@ it('has one word for an engine that never answered, wherever one looks', async (
   expect((await run(['engines', '--url', url])).out).toMatch(
     /\n\ngpu-2: Has been down for .* \(connection refused\)\.\n/,
   );
-});
-
-describe('a program', () => {
-  it('is said to have gone home, and what its cache held then', async () => {
-    let cached = 25;
-    const answer: Answer = (...all) => completion({ usage: { prompt_tokens: 100, completion_tokens: 3, prompt_tokens_details: { cached_tokens: cached } } })(...all); // prettier-ignore
-    const { chat, read } = await lone(answer, { balancer: { name: 'sticky' } });
-    await chat({}, named('p'));
-    for (cached of [25, 0]) await chat({}, named('p'));
-    const { calls } = await read<Answers.PastCallList>('/programs/p/calls');
-    const texts = calls.map(({ text }) => /home.*$/.exec(text.split('\n')[1] ?? '')?.[0]);
-    expect(texts).toEqual([
-      expect.stringContaining('it became the home'),
-      'home, and sticky sends such a call home, where its context may be cached.',
-      'home, and sticky sends such a call home; by then nothing of its prompt was cached there.',
-    ]);
-  });
-
-  it('is explained by where its call runs, and once idle by its last one', async () => {
-    const { url, engine, open, ask, read, answers } = await queued();
-    const runs = await read<Told>('/programs/first/explain');
-    expect(runs.text).toMatch(
-      /^Call \S+ of program "first" has run for \S+ m?s on \S+?(, after .*)?\.\nIt was sent from level 0, without waiting\. /,
-    );
-    expect(runs.program.active).toMatchObject([{ state: 'running', engine: engine.id }]);
-    open();
-    await Promise.all(answers);
-    const idle = await read<Told>('/programs/second/explain');
-    expect(idle.program.active).toEqual([]);
-    const { calls } = await read<Answers.PastCallList>('/programs/default:second/calls');
-    expect(calls).toMatchObject([{ engine: engine.id, reason: 'queued', placement: 'spread' }]);
-    const [last] = calls as unknown as [Answers.PastCall];
-    expect(last.text).toMatch(/^Answered after .* It waited .*\nIt was sent from level \d, when its turn came\. /);
-    expect(idle.text).toContain(last.call);
-    expect(idle.text).toContain('because its prompt is short');
-    expect(await read('/programs?state=active')).toMatchObject({ programs: [] });
-    expect((await run(['why', '--url', url])).out).toBe('1 engine up.\nNo call waits.\n');
-    const past = `/programs/${last.call}/explain`;
-    const text = `Call ${last.call} of program "second" has ended. ${last.text}`;
-    expect(await read(past)).toMatchObject({ text, program: { id: 'second' } });
-    await ask('/programs/second/end', { method: 'POST' });
-    expect(await read(past)).toMatchObject({ text, program: null });
-    expect((await ask('/programs/0123456789-1/explain')).text).toContain('No call');
-  });
-
-  it('is explained by the failure of its last call', async () => {
-    const { chat, read } = await lone(replies(400, '{"error":{"message":"no"}}'));
-    await chat({}, named('p'));
-    const { text } = await read<Told>('/programs/p/explain');
-    expect(text).toMatch(/^Program "p" is idle: .*\nIts last call, \S+ on \S+: It failed with 400 after /);
-    // It may be too long for all engines.
-    expect(text).toMatch(
-      /\nIts only attempt was sent from level 0, without waiting\. program-affinity chose \S+ of all engines with room\.$/,
-    );
-  });
-
-  it('is found by the beginning of its id, if no other one’s begins so, to be explained and not to be ended', async () => {
-    const { chat, ask, engine } = await lone();
-    for (const id of ['fix-login-1', 'fix-login-2', 'docs']) await chat({}, named(id));
-    const explained = async (id: string, query = '') => {
-      const { status, text } = await ask(`/programs/${id}/explain${query}`);
-      return status === 200 ? (JSON.parse(text) as { program: { id: string } }).program.id : [status, errorCode(text)];
-    };
-    await chat({}, named('fix-login'));
-    expect(await Promise.all(['fix-login-2', 'fix-login', 'docs'].map((id) => explained(id)))).toEqual(['fix-login-2', 'fix-login', 'docs']); // prettier-ignore
-    await chat({}, named('release-notes-of-may'));
-    expect(await explained('rele')).toBe('release-notes-of-may');
-    expect(await explained('rele', '?tenant=default')).toBe('release-notes-of-may');
-    expect(await explained('rele', '?tenant=other')).toEqual([404, 'unknown_program']);
-    for (const none of ['rel', 'relx', 'ease-notes']) expect(await explained(none)).toEqual([404, 'unknown_program']);
-    expect(await explained('fix-')).toEqual([400, 'bad_request']);
-    expect((await ask('/programs/fix-/explain')).text).toMatch(/"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/);
-    expect((await ask('/programs/rel/explain')).text).toContain('Give at least 4 characters of its beginning.');
-    expect((await ask(`/programs/${engine.id}/explain`)).text).toContain('It is an engine: see maitred engines.');
-    expect((await ask('/programs/rele/end', { method: 'POST' })).status).toBe(404);
-    expect((await ask('/programs/rele')).status).toBe(404);
-    const made = decodeURIComponent(String((await chat({ messages: [{ role: 'user', content: 'new' }] })).headers['x-maitred-program'])); // prettier-ignore
-    expect(made).toMatch(/^~/);
-    expect(await Promise.all([made.slice(0, 9), made.slice(1, 9)].map((id) => explained(id)))).toEqual([made, made]);
-  });
-
-  it('is found by a name that is no ASCII, however its header was encoded, and once it has ended', async () => {
-    const { chat, ask, read } = await lone();
-    const at = `/programs/${encodeURIComponent('aé b')}`;
-    const bytes = Buffer.from('aé b').toString('latin1');
-    for (const [header, calls] of [
-      [bytes, 1],
-      ['aé b', 2],
-    ] as const) {
-      await chat({}, named(header));
-      expect(await read(at)).toMatchObject({ calls });
-    }
-    expect((await ask(`${at}/explain?tenant=default`)).status).toBe(200);
-    expect(await read(`${at}/calls`)).toMatchObject({ calls: [{}, {}] });
-    expect((await ask(`${at}/end?by=operator`, { method: 'POST' })).status).toBe(200);
-    expect((await ask(at)).text).toContain('an operator ended it.');
-    expect(await read(`${at}/explain`)).toMatchObject({ ended: { cause: 'operator' } });
-    expect(await read(`${at}/calls?tenant=default`)).toMatchObject({ calls: [{}, {}] });
-    expect(await read(`${at}/calls?tenant=other`)).toMatchObject({ error: { code: 'unknown_program' } });
-  });
-
-  it('that nobody knows is a 404, and its name does not come back whole', async () => {
-    const { ask } = await lone();
-    const got = await ask(`/programs/${'n'.repeat(3000)}/explain`);
-    expect(refusal(got)).toEqual([404, 'unknown_program']);
-    expect(got.text.length).toBeLessThan(500);
-  });
 });

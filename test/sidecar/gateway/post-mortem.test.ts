@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineList, Explanation, PastCall, PastCallList, ProgramDetail } from '../../../sidecar/admin/answers.js';
-import { bearer, begun, completion, fakeEngine, held, keysOf, lone, named, ONE_AT_A_TIME, refusal, stream, until, world, type Answer } from './world.js'; // prettier-ignore
-
-type Told = Explanation & { readonly program: ProgramDetail };
+import type { PastCallList } from '../../../sidecar/admin/answers.js';
+import { bearer, held, keysOf, lone, named, ONE_AT_A_TIME, refusal, until } from './world.js';
+import type { Told } from './queued.js';
 
 describe('a program with a budget', () => {
   it('is explained with what it has used, and its refused call', async () => {
     const { chat, counted, read } = await lone(undefined, { budget: { tokens: 1e9 } });
     const call = () => chat({}, { ...named('p'), 'x-maitred-budget': 'calls=2' });
     expect((await call()).status).toBe(200);
-    expect((await read<Told>('/programs/p/explain')).text).toMatch(/Of its budget it has used \d+ of 1,000,000,000 tokens, 1 of 2 calls\.$/); // prettier-ignore
+    expect((await read<Told>('/programs/p/explain')).text).toMatch(
+      /Of its budget it has used \d+ of 1,000,000,000 tokens, 1 of 2 calls\.$/,
+    );
     expect((await call()).status).toBe(200);
     const over = await call();
     expect(refusal(over)).toEqual([403, 'budget_exceeded']);
-    expect(over.headers).toMatchObject({ 'x-maitred-program': 'p', 'x-maitred-budget-left': expect.stringMatching(/, calls=0$/) as string }); // prettier-ignore
+    expect(over.headers).toMatchObject({
+      'x-maitred-program': 'p',
+      'x-maitred-budget-left': expect.stringMatching(/, calls=0$/) as string,
+    });
     expect(await counted('calls_rejected_total{code="budget_exceeded"}')).toBe(1);
     expect(await read('/totals')).toMatchObject({ failed: [{ code: 'budget_exceeded', calls: 1 }] });
     const { text, program } = await read<Told>('/programs/p/explain');
@@ -55,7 +59,9 @@ describe('a program that is ended while a call of it runs', () => {
     const [{ call } = { call: '' }] = before.program.active;
     for (const id of ['p', 'default:p', call]) {
       const { text, program } = await read<Told>(`/programs/${id}/explain`);
-      expect(text).toMatch(new RegExp(`^Program "p" ${words}; 1 call still runs\\.\n\nCall ${call} of program "p" has run for `)); // prettier-ignore
+      expect(text).toMatch(
+        new RegExp(`^Program "p" ${words}; 1 call still runs\\.\n\nCall ${call} of program "p" has run for `),
+      );
       expect(program).toMatchObject({ ending, active: [{ call }] });
     }
     expect(await read('/programs/p')).toMatchObject({ id: 'p', ending, active: [{ call }] });
@@ -75,7 +81,11 @@ describe('a program that is ended while a call of it runs', () => {
   });
 
   it('is told with the end of that call, which no later call of its name replaces', async () => {
-    const { engine, open, chat, ask, waiting, read } = await held({ ...ONE_AT_A_TIME, timeouts: { noEngineMs: 50 }, health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
+    const { engine, open, chat, ask, waiting, read } = await held({
+      ...ONE_AT_A_TIME,
+      timeouts: { noEngineMs: 50 },
+      health: { intervalMs: 20, failuresMax: 1 },
+    });
     const first = chat({}, named('first'));
     await until(() => engine.seen.length === 1);
     const second = chat({}, named('second'));
@@ -87,9 +97,13 @@ describe('a program that is ended while a call of it runs', () => {
     await Promise.all([first, second]);
     await chat({ model: 'gpt-4' }, named('second'));
     const { text: why } = await read<Told>('/programs/second/explain');
-    expect(why).toMatch(/: an operator ended it\.\nIt had 1 call in .*, and waited .* in all\.\nIts last call, \S+( on \S+)?: It failed with 50\d \w+ after [^]*\nA later request of its name, \S+: Refused with 404 unknown_model before /); // prettier-ignore
+    expect(why).toMatch(
+      /: an operator ended it\.\nIt had 1 call in .*, and waited .* in all\.\nIts last call, \S+( on \S+)?: It failed with 50\d \w+ after [^]*\nA later request of its name, \S+: Refused with 404 unknown_model before /,
+    );
     await chat({ model: 'gpt-4' }, { ...named('second'), 'x-request-id': 'r-2' });
-    expect((await read<Told>('/programs/second/explain')).text).toContain('\n2 later requests of its name; the last, r-2: Refused '); // prettier-ignore
+    expect((await read<Told>('/programs/second/explain')).text).toContain(
+      '\n2 later requests of its name; the last, r-2: Refused ',
+    );
   });
 
   it('is told with all of its calls, of which its detail shows 100', async () => {
@@ -125,23 +139,30 @@ describe('a request that is refused before it is a call', () => {
     const why = async (id: string) => (await read<Told>(`/programs/${id}/explain`)).text;
     const ids = (id: string) => ({ 'x-request-id': id });
     await chat({ model: 'gpt-4' }, { 'session-id': 'first', ...ids('r-1') });
-    const said = 'Refused with 404 unknown_model before it entered the queue: No engine serves the model "gpt-4". There are: m.'; // prettier-ignore
+    const said =
+      'Refused with 404 unknown_model before it entered the queue: No engine serves the model "gpt-4". There are: m.';
     expect(await why('first')).toBe(`No call of program "first" waits or runs.\nIts last call, r-1: ${said}`);
     expect(await why('default:first')).toContain(said);
     expect(await why('r-1')).toBe(`Call r-1 of program "first" has ended. ${said}`);
-    expect(await read('/programs/default:first/calls')).toMatchObject({ calls: [{ call: 'r-1', outcome: 'refused', model: '', message: said.split('queue: ')[1] }] }); // prettier-ignore
+    expect(await read('/programs/default:first/calls')).toMatchObject({
+      calls: [{ call: 'r-1', outcome: 'refused', model: '', message: said.split('queue: ')[1] }],
+    });
     for (const id of ['first', 'default:first'])
       expect((await ask(`/programs/${id}/explain?tenant=other`)).status).toBe(404);
     // Those that name no program do not displace all others.
     for (const id of ['r-2', 'r-3', 'r-4']) await chat({ max_tokens: 0 }, ids(id));
-    expect(await why('r-4')).toMatch(/^Call r-4 has ended\. Refused with 400 invalid_body before it entered the queue: .*max_tokens/); // prettier-ignore
+    expect(await why('r-4')).toMatch(
+      /^Call r-4 has ended\. Refused with 400 invalid_body before it entered the queue: .*max_tokens/,
+    );
     expect((await ask('/programs/r-2/explain')).status).toBe(404);
     await chat({}, named('p'));
     await chat({ model: 'gpt-4' }, { ...named('p'), ...ids('p') });
     expect(await why('p')).toMatch(/^Program "p" is idle: .*\nIts last call, p: Refused with 404 unknown_model before/);
     // Its client asked again, in vain and with success.
     await chat({ max_tokens: 0 }, named('p'));
-    expect(await why('p')).toMatch(/\nIts last call, .*: Refused with 400 [^]*\nIts last call to fail with unknown_model, .* ago, p: Refused with 404 /); // prettier-ignore
+    expect(await why('p')).toMatch(
+      /\nIts last call, .*: Refused with 400 [^]*\nIts last call to fail with unknown_model, .* ago, p: Refused with 404 /,
+    );
     await chat({}, named('p'));
     expect(await why('p')).toMatch(
       /\nIts last call, .*: Answered after .*\n.*\nIts last call to fail with invalid_body, /,
@@ -158,84 +179,6 @@ describe('a request that is refused before it is a call', () => {
     expect((await chat({}, { ...named('p'), 'x-request-id': 'r-1' })).status).toBe(401);
     const headers = { authorization: 'Bearer a-long-admin-token' };
     for (const id of ['p', 'r-1']) expect((await ask(`/programs/${id}/explain`, { headers })).status).toBe(404);
-  });
-});
-
-describe('a call that has ended', () => {
-  it('tells what it waited for', async () => {
-    const { engine, open, openChat, chat, read } = await held({ ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }, (response, seen, request) => (seen.body.includes('"stream":true') ? stream() : completion())(response, seen, request)); // prettier-ignore
-    const first = chat({}, named('first'));
-    await until(() => engine.seen.length === 1);
-    const second = await openChat({ stream: true }, named('second'));
-    // Its comments look at the queue.
-    let heard = '';
-    for await (const chunk of second.body) {
-      heard += String(chunk);
-      if (heard.includes('cause=window')) open();
-    }
-    await first;
-    const { calls } = await read<PastCallList>('/programs/default:second/calls');
-    expect(calls).toMatchObject([{ waited_for: { window: expect.any(Number) as number } }]);
-    expect(calls[0]?.text).toMatch(/ It waited \S+ m?s in the queue for the window\.\n/);
-  });
-
-  it('tells what each engine that failed it said', async () => {
-    const failing: Answer = (response) => void response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: `out of luck ${'x'.repeat(500)}` } })); // prettier-ignore
-    const { chat, read } = await world([await fakeEngine(failing), await fakeEngine(failing)]);
-    expect((await chat({}, named('p'))).status).toBe(502);
-    const { calls } = await read<PastCallList>('/programs/p/calls');
-    const [{ text, failures } = { text: '', failures: [] }] = calls;
-    expect(text).toMatch(/^It failed with 502 engine_failed after .* It was sent \d times\. .*: out of luck x+…/);
-    expect(failures.length).toBe(2);
-    expect(text.split('\n')[0]?.length).toBeLessThan(800);
-    const alone = await lone(failing);
-    await alone.chat({}, named('p'));
-    const { text: once } = await alone.read<Told>('/programs/p/explain');
-    expect(once).toMatch(new RegExp(`It was sent (\\d) times\\. \\1 times ${alone.engine.id}: `));
-    expect(once.split('out of luck')).toHaveLength(2);
-    const { engines } = await alone.read<EngineList>('/engines');
-    expect(engines[0]?.text).toMatch(/ (\d) of \1 attempts failed in the last 5 min; (?:failures began .* ago; )?the last one .* ago: status 500: out of luck x+…?\.$/); // prettier-ignore
-  });
-
-  it('tells the wait after an engine failed it, which is no service', async () => {
-    const NO_ENGINE_MS = 400;
-    const { engine, open, chat, read } = await held({ timeouts: { noEngineMs: NO_ENGINE_MS }, health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
-    const answer = chat({}, named('p'));
-    await until(() => engine.seen.length === 1);
-    await engine.close();
-    open();
-    const { headers } = await answer;
-    const { calls } = await read<PastCallList>('/programs/p/calls');
-    const [{ text, queue_seconds: queued, service_seconds: served, duration_seconds: lasted, arrived_at: from, failures }] = calls as unknown as [PastCall]; // prettier-ignore
-    expect(queued).toBeGreaterThanOrEqual(NO_ENGINE_MS / 1000 - 0.01);
-    expect(served).toBeNull();
-    // It failed before that wait, and not at the end of the call.
-    const [{ began_at: began, failed_at: at }] = failures as unknown as [PastCall['failures'][0]];
-    expect(began).toBeLessThanOrEqual(at);
-    expect(at + queued).toBeLessThanOrEqual(from + lasted + 0.01);
-    expect(Number(headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(NO_ENGINE_MS - 10);
-    expect(text).toMatch(/ It waited .* in the queue.*\n?.*Its only attempt was sent from level 0, without waiting\./s);
-  });
-
-  it('tells an engine’s code and words of a refusal, and that an answer broke off', async () => {
-    const body = { error: { message: 'no such tool', code: 'bad_tool' } };
-    const refusing = await lone((response) => void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(body))); // prettier-ignore
-    await refusing.chat({}, { ...named('p'), 'x-request-id': 'r-1' });
-    const { text } = await refusing.read<Told>('/programs/p/explain');
-    expect(text).toMatch(
-      new RegExp(`It failed with 400 after .*\\. ${refusing.engine.id}: 400 bad_tool: no such tool\\.\n`),
-    );
-    const byRequest = async () => (await refusing.read<Told>('/programs/r-1/explain')).text;
-    expect(await byRequest()).toMatch(/^Call \S+ \(request r-1\) of program "p" has ended\. It failed with 400 /);
-    // Of calls with one request id, it is the last.
-    await refusing.chat({ model: 'gpt-4' }, { ...named('q'), 'x-request-id': 'r-1' });
-    expect(await byRequest()).toMatch(/^Call r-1 of program "q" has ended\. Refused with 404 /);
-  });
-
-  it('tells that an answer broke off, which is no success', async () => {
-    const { chat, read } = await lone(begun((response) => response.destroy()));
-    await chat({ stream: true }, named('p')).catch(() => undefined);
-    await expect.poll(async () => (await read<Told>('/programs/p/explain')).text).toMatch(/: It failed with engine_failed amid its answer after .*: The engine .*/); // prettier-ignore
   });
 });
 

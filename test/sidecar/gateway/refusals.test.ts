@@ -270,7 +270,6 @@ it('a request id is kept when it is sane, and made when it is not', async ({ one
     ['abc-123', /^abc-123$/],
     ...['', 'a b', 'x'.repeat(200)].map((bad) => [bad, /^[0-9a-f-]{36}$/] as const),
   ] as const) {
-    // prettier-ignore
     const { headers } = await chat({}, { 'x-request-id': id });
     expect(headers['x-request-id']).toMatch(kept);
     expect(engine.last.headers['x-request-id']).toBe(headers['x-request-id']);

@@ -1,20 +1,13 @@
-import { PassThrough } from 'node:stream';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi, afterEach } from 'vitest';
 import { millis, type EngineId, type IdleProgram, type ProgramGone, type ProgramId } from '../../../src/index.js';
 import type { CallReport, CallSpec } from '../../../sidecar/calls/spec.js';
-import { wallMs } from '../../../sidecar/watch/wall-clock.js';
 import { Completions } from '../../../sidecar/metrics/completions.js';
 import { Told } from '../../../sidecar/watch/known-programs.js';
 import { Totals, faultOf } from '../../../sidecar/watch/totals.js';
-import { Watchers } from '../../../sidecar/watch/watchers.js';
 
 const CALL = { spec: { identity: { program: 'default:p' } } as CallSpec };
 const LINE = { spec: { ...CALL.spec, line: {} } as CallSpec };
 afterEach(() => vi.useRealTimers());
-
-/** Fakes what watchers use, and no more: loops that other files have left behind would run on this clock too. */
-const takeClock = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
 
 describe('totals', () => {
   let nowMs = 0;
@@ -141,7 +134,13 @@ describe('totals', () => {
   it('count the calls of clients by how they ended, but for those whose clients left, unless their engine was dead by then', () => {
     const totals = totalsOf();
     nowMs = 9000;
-    const ends = [['completed', 200], ['completed', 200], ['client_error', 400], ['timed_out', 408, 'queue_timeout'], ['cancelled', 499, 'client_gone']] as const; // prettier-ignore
+    const ends = [
+      ['completed', 200],
+      ['completed', 200],
+      ['client_error', 400],
+      ['timed_out', 408, 'queue_timeout'],
+      ['cancelled', 499, 'client_gone'],
+    ] as const;
     for (const [outcome, status, code] of ends)
       for (const call of [CALL, LINE])
         totals.ended(call, { queueMs: 0, outcome, status, code } as CallReport, millis(0));
@@ -149,9 +148,22 @@ describe('totals', () => {
     totals.refused(LINE.spec, 'queue_full', millis(0));
     const { sum } = totals.read(millis(0), '5m', [[...Array<never>(59), totals.read(millis(0)).steps.at(-1)!]]);
     const counts = [...sum.ends].map(([end, [calls]]) => [end, calls]);
-    expect(counts).toEqual([['completed', 4], ['engine_400', 2], ['queue_timeout', 2], ['queue_full', 2]]); // prettier-ignore
+    expect(counts).toEqual([
+      ['completed', 4],
+      ['engine_400', 2],
+      ['queue_timeout', 2],
+      ['queue_full', 2],
+    ]);
     const engine = 'gpu-1' as EngineId;
-    const left = { queueMs: 0, outcome: 'cancelled', status: 499, code: 'client_gone', dispatch: { engine }, wasRunning: true, failures: [] } as unknown as CallReport; // prettier-ignore
+    const left = {
+      queueMs: 0,
+      outcome: 'cancelled',
+      status: 499,
+      code: 'client_gone',
+      dispatch: { engine },
+      wasRunning: true,
+      failures: [],
+    } as unknown as CallReport;
     const reports = [5000, 7000].map((atMs) => [{ ...left }, millis(atMs)] as const);
     for (const report of reports) totals.ended(CALL, ...report);
     const leftNow = () => ['waiting', 'running'].map((how) => totals.read(millis(nowMs)).sum.left.sumsOf(how)[0]);
@@ -161,16 +173,49 @@ describe('totals', () => {
     expect(leftNow()).toEqual([2, 1]);
     const message = 'silent for 1 s when the client left, and found down 2 s later';
     const { sum: later } = totals.read(millis(nowMs));
-    expect([later.ends.sumsOf('engine_timeout'), later.failures.sumsOf(engine)]).toEqual([[1, 1, expect.stringMatching(/^\S+ default:p\ngpu-1$/)], [1, 0, expect.stringMatching(` ${message}$`)]]); // prettier-ignore
-    expect(reports.map(([{ outcome, code, failures }]) => [outcome, code, failures])).toEqual([['cancelled', 'client_gone', []], ['timed_out', 'engine_timeout', [{ engine, message, fromMs: 7000, atMs: 7000 }]]]); // prettier-ignore
+    expect([later.ends.sumsOf('engine_timeout'), later.failures.sumsOf(engine)]).toEqual([
+      [1, 1, expect.stringMatching(/^\S+ default:p\ngpu-1$/)],
+      [1, 0, expect.stringMatching(` ${message}$`)],
+    ]);
+    expect(reports.map(([{ outcome, code, failures }]) => [outcome, code, failures])).toEqual([
+      ['cancelled', 'client_gone', []],
+      ['timed_out', 'engine_timeout', [{ engine, message, fromMs: 7000, atMs: 7000 }]],
+    ]);
   });
 
   it.each([
-    ['client', ['invalid_json', 'unknown_model', 'unauthorized', 'budget_exceeded', 'body_too_large', 'request_timeout', 'engine_400', 'engine_422']],
-    ['service', ['queue_timeout', 'queue_full', 'overloaded', 'no_engine', 'internal', 'draining', 'engine_failed', 'engine_200', 'engine_404', 'engine_429', 'engine_500']],
+    [
+      'client',
+      [
+        'invalid_json',
+        'unknown_model',
+        'unauthorized',
+        'budget_exceeded',
+        'body_too_large',
+        'request_timeout',
+        'engine_400',
+        'engine_422',
+      ],
+    ],
+    [
+      'service',
+      [
+        'queue_timeout',
+        'queue_full',
+        'overloaded',
+        'no_engine',
+        'internal',
+        'draining',
+        'engine_failed',
+        'engine_200',
+        'engine_404',
+        'engine_429',
+        'engine_500',
+      ],
+    ],
   ] as const)('know the faults of the %s', (fault, codes) => {
     expect(codes.filter((code) => faultOf(code) !== fault)).toEqual([]);
-  }); // prettier-ignore
+  });
 
   it('keep an hour and a day too, in longer steps', () => {
     const totals = totalsOf();
@@ -210,120 +255,19 @@ describe('totals', () => {
     for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineJoined', engine, models: [] });
     trouble = undefined;
     totals.heard({ type: 'engineDrained', engine });
-    const outages = () => totals.read(millis(nowMs)).outages.map(({ fromMs, untilMs, reason }) => [fromMs, untilMs, reason]); // prettier-ignore
+    const outages = () =>
+      totals.read(millis(nowMs)).outages.map(({ fromMs, untilMs, reason }) => [fromMs, untilMs, reason]);
     const drained = [3000, undefined, 'drained'];
     expect(outages()).toEqual([[1000, 3000, 'connection refused'], drained]);
-    const all = [[1000, 'gpu-1 is down'], [3000, 'gpu-1 is up again'], [3000, 'gpu-1 is draining']]; // prettier-ignore
+    const all = [
+      [1000, 'gpu-1 is down'],
+      [3000, 'gpu-1 is up again'],
+      [3000, 'gpu-1 is draining'],
+    ];
     expect(marks()).toEqual(all);
     nowMs = 305_000;
     expect([marks(), marks('1h'), outages()]).toEqual([[], all, [drained]]);
     for (let times = 0; times < 300; times += 1) totals.mark('configuration reloaded');
     expect(marks()).toHaveLength(200);
-  });
-});
-
-it('times of day follow a machine that slept, or whose clock was set', () => {
-  takeClock();
-  expect(wallMs()).toBeCloseTo(Date.now());
-  vi.setSystemTime(Date.now() + 3_600_000);
-  expect(wallMs()).toBeCloseTo(Date.now());
-});
-
-describe('watchers', () => {
-  const request = { method: 'GET', headers: {} } as unknown as IncomingMessage;
-  /** A client that takes nothing until it is read. */
-  const client = () => Object.assign(new PassThrough({ highWaterMark: 1 }), { writeHead: () => undefined });
-  const settled = () => vi.advanceTimersByTimeAsync(0);
-
-  function makeWatchers(read: () => string | Promise<string>, busyMs = 0) {
-    const state = { looks: 0, failures: 0 };
-    const watchers = new Watchers<string>({
-      instance: 'i',
-      watchersMax: () => 10,
-      failed: () => (state.failures += 1),
-      look: () => {
-        state.looks += 1;
-        return { busyMs: () => busyMs, sections: async (view) => ({ [view]: await read() }) };
-      },
-    });
-    const add = (view: string) => {
-      const stream = client();
-      watchers.add(request, stream as unknown as ServerResponse, view);
-      return stream;
-    };
-    return { watchers, state, add };
-  }
-
-  it('look at nothing while nobody watches', async () => {
-    takeClock();
-    const { state, add } = makeWatchers(() => '1');
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(state.looks).toBe(0);
-    const stream = add('a').resume();
-    await vi.advanceTimersByTimeAsync(3000);
-    expect(state.looks).toBe(4);
-    stream.destroy();
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(state.looks).toBe(4);
-  });
-
-  it('give a slow client the last state, never a queue of them, and drop it in the end', async () => {
-    takeClock();
-    let now = 0;
-    const { add, watchers } = makeWatchers(() => String((now += 1)));
-    const stream = add('a');
-    await settled();
-    stream.write('full');
-    await vi.advanceTimersByTimeAsync(10_000);
-    const first = String(stream.read());
-    await settled();
-    await vi.advanceTimersByTimeAsync(1000);
-    const rest = first + String(stream.read());
-    expect(rest.match(/^data: .*$/gm)).toHaveLength(2);
-    expect(rest.match(/^data: (.*)$/gm)?.[1]).toBe(`data: ${now}`);
-    stream.write('full');
-    await vi.advanceTimersByTimeAsync(40_000);
-    expect([stream.destroyed, watchers.size]).toEqual([true, 0]);
-  });
-
-  it('do not wait for each other', async () => {
-    takeClock();
-    const asked: ((json: string) => void)[] = [];
-    let answersAtOnce = true;
-    const { add } = makeWatchers(() => (answersAtOnce ? '1' : new Promise((resolve) => asked.push(resolve))));
-    const streams = ['a', 'b'].map((view) => add(view).resume());
-    await settled();
-    answersAtOnce = false;
-    const seen: string[] = [];
-    streams.forEach((stream) => stream.on('data', (chunk: Buffer) => seen.push(String(chunk))));
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(asked).toHaveLength(2);
-    asked[1]?.('2');
-    await settled();
-    expect(seen.join('')).toMatch(/event: b\ndata: 2/);
-  });
-
-  it('come less often when a look takes long, stay alive meanwhile, and survive one that fails', async () => {
-    takeClock();
-    const slow = makeWatchers(() => '1', 400);
-    const watching = slow.add('a');
-    let comments = 0;
-    watching.on('data', (chunk: Buffer) => (comments += String(chunk).split(':\n\n').length - 1));
-    await vi.advanceTimersByTimeAsync(1000);
-    const { looks } = slow.state;
-    comments = 0;
-    await vi.advanceTimersByTimeAsync(40_000);
-    expect([slow.state.looks - looks, comments]).toEqual([2, 40]);
-    slow.watchers.close();
-    slow.add('a').resume();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(slow.state.looks - looks).toBe(2 + 1 + 3);
-    slow.watchers.close();
-    const broken = makeWatchers(() => {
-      throw new Error('broken');
-    });
-    const stream = broken.add('a').resume();
-    await vi.advanceTimersByTimeAsync(2000);
-    expect([stream.destroyed, broken.state.failures]).toEqual([true, 1]);
   });
 });
