@@ -71,13 +71,13 @@ export function engineRow(
 }
 
 /** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */
-function failuresRow({ id, servedSince, failingSinceMs }: Engine, view: TotalsView): Answers.Engine['failures'] {
+function failuresRow({ id, evidence }: Engine, view: TotalsView): Answers.Engine['failures'] {
   const [failed, sent] = view.sum.failures.sumsOf(id);
   if (failed === 0) return null;
   const failures = failuresOf(view, 'failures', id);
   // Other gateways may have failures of an engine that failed none here.
-  const began_at = Math.min(unixSeconds(failingSinceMs), failures.last_at);
-  return { attempts: Math.max(failed, sent), answered_since: servedSince, began_at, ...failures };
+  const began_at = Math.min(unixSeconds(evidence.failingSinceMs), failures.last_at);
+  return { attempts: Math.max(failed, sent), answered_since: evidence.servedSince, began_at, ...failures };
 }
 
 /** How many there were by that name, the time of the last, and what was told of it. */

@@ -176,7 +176,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.failures.note(this.#dispatch, error, this.#times);
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
-      this.#doubted.push([engine, engine.acquittals, error.message]);
+      this.#doubted.push([engine, engine.evidence.acquittals, error.message]);
       engine.misanswered(this.#program);
     }
     // Another attempt would produce an answer that is too large again.

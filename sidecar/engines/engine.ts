@@ -13,9 +13,6 @@ import type { EngineId, Event } from '../../src/index.js';
 export type EngineState = Exclude<ToldState, 'drained'>;
 
 /** As people and metrics are told: docs/INSPECT.md says when each applies. */
-/** Without another one for so long, an engine's failures are over. */
-export const FAILURES_OVER_MS = 60_000;
-
 export const TOLD_STATES = ['starting', 'up', 'probation', 'down', 'draining', 'drained'] as const;
 export type ToldState = (typeof TOLD_STATES)[number];
 

@@ -7,7 +7,8 @@ import { reasonOf } from '../errors.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, connectionOf, idOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
-import { FAILURES_OVER_MS, isServing, type EngineState, type FleetPorts, type ToldState } from './engine.js';
+import { isServing, type EngineState, type FleetPorts, type ToldState } from './engine.js';
+import { Evidence } from './evidence.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { joined, lasting, reported } from './load.js';
 import { MODELS_PATH } from './models.js';
@@ -46,21 +47,7 @@ export class Replica {
   #announced = '';
   #callFailures = 0;
   #probeFailures = 0;
-  /**
-   * Programs whose calls it failed since its last good answer, and those for which another engine then answered the same
-   * call, so that the request was not at fault. Programs, not calls: one client may repeat a bad request endlessly.
-   */
-  readonly #failed = new Set<ProgramId>();
-  readonly #outdone = new Set<ProgramId>();
-  /** How it failed the last of these. */
-  #fault = '';
-  /** Signs of good answers and ejections so far: what it failed before the last one is not held against it. */
-  acquittals = 0;
-  /** Whole good answers since it last failed a call or went down. */
-  servedSince = 0;
-  /** When the failures of calls began of which the last one may not be over. */
-  failingSinceMs = Infinity;
-  #failedAtMs = -Infinity;
+  readonly evidence = new Evidence();
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
   /** Its last good answer to a call, or to a probe by which it was not stuck. */
@@ -129,14 +116,12 @@ export class Replica {
     this.removing = true;
   }
 
-  /** The engine generated an answer to a call of the program, or began to. @param isWhole whether it did; a stream is told twice */
+  /** The engine generated an answer to a call of the program, or began to. @param isWhole whether it has ended; a stream is told twice */
   succeeded(program: ProgramId, isWhole = true): void {
-    this.acquittals += 1;
-    if (isWhole) this.servedSince += 1;
+    this.evidence.succeeds(isWhole);
     this.heardAtMs = this.ports.now();
     this.#callFailures = 0;
-    this.#acquit();
-    this.#saturation.served(program, this.ports.now());
+    this.#saturation.served(program, this.heardAtMs);
     if (isServing(this)) this.#setbacks = 0;
     this.responded();
   }
@@ -152,7 +137,7 @@ export class Replica {
 
   /** No connection came about, which no request causes. Counts immediately. */
   unreached(): void {
-    this.#fails();
+    this.evidence.fails(this.ports.now());
     if (!isServing(this)) return;
     this.#callFailures += 1;
     if (this.#callFailures >= this.#failuresMax()) this.#eject('it cannot be reached');
@@ -160,34 +145,22 @@ export class Replica {
 
   /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not taken down. */
   misanswered(program: ProgramId): void {
-    this.#fails();
-    this.#suspect(this.#failed, program);
-  }
-
-  #fails(): void {
-    const now = this.ports.now();
-    if (now - this.#failedAtMs > FAILURES_OVER_MS) this.failingSinceMs = now;
-    this.#failedAtMs = now;
-    this.servedSince = 0;
+    this.evidence.fails(this.ports.now());
+    this.#suspect(this.evidence.failed, program);
   }
 
   /** Another engine answered a call that this one had failed. @param acquittals as they were then @param error its own words come after a colon */
   outdone(program: ProgramId, acquittals: number, error: string): void {
-    if (acquittals !== this.acquittals) return;
-    this.#fault = (error.split(':', 1)[0] ?? '').replace(/^The engine |\.$/g, '');
-    this.#suspect(this.#outdone, program);
+    if (acquittals !== this.evidence.acquittals) return;
+    this.evidence.fault = (error.split(':', 1)[0] ?? '').replace(/^The engine |\.$/g, '');
+    this.#suspect(this.evidence.outdone, program);
   }
 
-  #suspect(evidence: Set<ProgramId>, program: ProgramId): void {
+  #suspect(programs: Set<ProgramId>, program: ProgramId): void {
     if (!isServing(this)) return;
     // An engine may fail for hours without a success.
-    if (evidence.size < this.settings.health.failuresMax) evidence.add(program);
-    if (evidence.size >= this.#failuresMax()) this.#probeNow();
-  }
-
-  /** Each good answer comes here, and clearing an empty set makes a new table. */
-  #acquit(): void {
-    for (const evidence of [this.#failed, this.#outdone]) if (evidence.size > 0) evidence.clear();
+    if (programs.size < this.settings.health.failuresMax) programs.add(program);
+    if (programs.size >= this.#failuresMax()) this.#probeNow();
   }
 
   /**
@@ -247,15 +220,14 @@ export class Replica {
     this.#epoch += 1;
     this.#callFailures = 0;
     this.#probeFailures = 0;
-    this.#acquit();
+    this.evidence.clear();
     this.#announced = '';
     this.#schedule();
   }
 
   #eject(reason: string): void {
     this.ejections += 1;
-    this.acquittals += 1;
-    this.servedSince = 0;
+    this.evidence.ejected();
     this.#setbacks += 1;
     this.#identified = false;
     this.load = {};
@@ -303,7 +275,7 @@ export class Replica {
     if (isServing(this)) {
       this.#probeFailures += 1;
       // If calls of several programs have failed as well, one failed probe is enough.
-      const isSuspect = this.#failed.size >= this.#failuresMax();
+      const isSuspect = this.evidence.failed.size >= this.#failuresMax();
       if (isCertain || isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
     }
@@ -325,9 +297,10 @@ export class Replica {
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
-    if (this.#outdone.size >= this.#failuresMax()) return this.#eject(`${this.#fault}, where others answered`);
+    if (this.evidence.outdone.size >= this.#failuresMax())
+      return this.#eject(`${this.evidence.fault}, where others answered`);
     // It answers the question that the failed calls raised.
-    this.#failed.clear();
+    this.evidence.failed.clear();
     this.responded();
     if (!isServing(this)) this.#enter(this.state === 'down' ? 'probation' : 'up');
     this.#announce();

@@ -89,7 +89,7 @@ describe('ejection', () => {
     await harness.probe();
     expect(harness.engine('e').state).toBe('up');
     harness.take();
-    const before = harness.engine('e').acquittals;
+    const before = harness.engine('e').evidence.acquittals;
     harness.answers('e', 'outdone', 'a', 'b');
     await harness.idle();
     expect(types(harness.take())).toEqual(['engineLost']);
@@ -108,10 +108,10 @@ describe('ejection', () => {
     const engine = harness.fleet.get(engineId('e'));
     harness.answers('e', 'misanswered', 'a');
     for (const isWhole of [false, true]) engine?.succeeded(programId('b'), isWhole);
-    expect(engine?.servedSince).toBe(1);
+    expect(engine?.evidence.servedSince).toBe(1);
     fake.all = reset;
     for (let i = 0; i < FAILURES_MAX; i += 1) await harness.probe();
-    expect(engine?.servedSince).toBe(0);
+    expect(engine?.evidence.servedSince).toBe(0);
   });
 
   it('knows since when it fails calls: for longer than a minute it failed none before', ({ harness }) => {
@@ -119,7 +119,7 @@ describe('ejection', () => {
     const failedAt = (ms: number) => {
       harness.timers.now = ms;
       harness.answers('e', 'misanswered', 'a');
-      return engine?.failingSinceMs;
+      return engine?.evidence.failingSinceMs;
     };
     expect([1000, 61_000, 121_000, 181_001].map(failedAt)).toEqual([1000, 1000, 1000, 181_001]);
   });

@@ -106,7 +106,7 @@ export class FleetHarness {
       else
         engine?.outdone(
           programId(program),
-          engine.acquittals - (outcome === 'late' ? 1 : 0),
+          engine.evidence.acquittals - (outcome === 'late' ? 1 : 0),
           'The engine answered with status 500: no',
         );
     }

@@ -1,0 +1,46 @@
+import type { ProgramId } from '../../src/index.js';
+
+/** Without another one for so long, an engine's failures are over. */
+export const FAILURES_OVER_MS = 60_000;
+
+/** What the calls of an engine tell against it, and for it. */
+export class Evidence {
+  /**
+   * Programs whose calls it failed since its last good answer, and those for which another engine then answered the same
+   * call, so that the request was not at fault. Programs, not calls: one client may repeat a bad request endlessly.
+   */
+  readonly failed = new Set<ProgramId>();
+  readonly outdone = new Set<ProgramId>();
+  /** How it failed the last of these. */
+  fault = '';
+  /** Signs of good answers and ejections so far: what it failed before the last one is not held against it. */
+  acquittals = 0;
+  /** Whole good answers since it last failed a call or went down. */
+  servedSince = 0;
+  /** When the failures of calls began of which the last one may not be over. */
+  failingSinceMs = Infinity;
+  #failedAtMs = -Infinity;
+
+  fails(nowMs: number): void {
+    if (nowMs - this.#failedAtMs > FAILURES_OVER_MS) this.failingSinceMs = nowMs;
+    this.#failedAtMs = nowMs;
+    this.servedSince = 0;
+  }
+
+  /** @param isWhole whether the good answer has ended; a stream is told twice */
+  succeeds(isWhole: boolean): void {
+    this.acquittals += 1;
+    if (isWhole) this.servedSince += 1;
+    this.clear();
+  }
+
+  ejected(): void {
+    this.acquittals += 1;
+    this.servedSince = 0;
+  }
+
+  /** Each good answer comes here, and clearing an empty set makes a new table. */
+  clear(): void {
+    for (const programs of [this.failed, this.outdone]) if (programs.size > 0) programs.clear();
+  }
+}
