@@ -3,7 +3,7 @@ import type { ProgramId } from '../../src/index.js';
 /** Without another one for so long, an engine's failures are over. */
 export const FAILURES_OVER_MS = 60_000;
 
-/** What the calls of an engine tell against it, and for it. */
+/** Failures and good answers of an engine, as its calls tell them. */
 export class Evidence {
   /**
    * Programs whose calls it failed since its last good answer, and those for which another engine then answered the same
