@@ -83,7 +83,7 @@ export type Measures = Readonly<ReturnType<Gathering['measures']>>;
 const WORKLOADS_MAX = 32;
 const OTHERS = 'others';
 
-/** Gathers the measures of one run in bounded memory; `Sample` says which are exact. */
+/** Gathers the measures of a run, or of several together, in bounded memory; `Sample` says which are exact. */
 export class Gathering implements Observer {
   readonly #seed: number;
   readonly #all: ProgramGroup;
@@ -100,8 +100,8 @@ export class Gathering implements Observer {
   #completedCalls = 0;
   #promptTokens = 0;
   #outputTokens = 0;
-  #firstMs = Infinity;
-  #lastMs = -Infinity;
+  /** The first arrival and the last end of each run. */
+  readonly #spans: (readonly [number, number])[] = [];
   /** The program with the longest wait of one call for an engine; the first of several. */
   #worst: { readonly program: string; readonly seconds: number } | null = null;
 
@@ -131,12 +131,12 @@ export class Gathering implements Observer {
     if (outputTokens > 1) this.#interToken.add((endedMs - firstTokenMs) / (outputTokens - 1) / 1000);
   }
 
-  programEnded(record: ProgramRecord): void {
+  programEnded(record: ProgramRecord, run = 0): void {
     const { arrivedMs, endedMs, longestQueueMs, outcome } = record;
     this.programs += 1;
     this.#cancelled += record.callsCancelled;
-    this.#firstMs = Math.min(this.#firstMs, arrivedMs);
-    this.#lastMs = Math.max(this.#lastMs, endedMs);
+    const [firstMs, lastMs] = this.#spans[run] ?? [Infinity, -Infinity];
+    this.#spans[run] = [Math.min(firstMs, arrivedMs), Math.max(lastMs, endedMs)];
     const waited = longestQueueMs / 1000;
     if (waited > (this.#worst?.seconds ?? 0)) this.#worst = { program: record.program, seconds: waited };
     if (outcome !== 'completed') return;
@@ -158,7 +158,7 @@ export class Gathering implements Observer {
 
   measures() {
     const { seconds_per_token, program_seconds, slowdown } = this.#all.measures();
-    const makespan = (this.#lastMs - this.#firstMs) / 1000;
+    const makespan = this.#spans.reduce((sum, [firstMs, lastMs]) => sum + lastMs - firstMs, 0) / 1000;
     const aSecond = (count: number) => (makespan > 0 ? count / makespan : null);
     return {
       programs: this.programs,

@@ -94,7 +94,8 @@ export function tooFewRunsText(documents: readonly (Timed & Pick<Summarized, 'ab
 function rateOf({ settings, targets: [target] }: Pick<Timed, 'settings' | 'targets'>): number | undefined {
   const { rate_per_second: rate, arrivals } = settings;
   if (arrivals !== 'trace' || !target?.arrivals_seconds) return Number(rate) || undefined;
-  return Number((target.programs / target.by_run.length / target.arrivals_seconds).toPrecision(2));
+  // By the gaps between arrivals: n programs have n - 1.
+  return Number(((target.programs / target.by_run.length - 1) / target.arrivals_seconds).toPrecision(2));
 }
 
 /** How long these loads would take, by the time that they took. @param programs of each run; absent: as many as there were */

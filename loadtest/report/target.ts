@@ -166,7 +166,7 @@ export class Target {
   }
 
   programEnded(program: LoadProgramRecord): void {
-    this.#measures.programEnded(program);
+    this.#measures.programEnded(program, program.run);
     const run = this.#run(program.run);
     run.backlog.programEnded(program);
     if (program.outcome !== 'completed') return;

@@ -46,6 +46,19 @@ describe('a report', () => {
     });
   });
 
+  it('has rates over the sum of the runs of each target, without its waits for the slower one', () => {
+    const reporter = makeReporter(options({ targets: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] }));
+    for (const [run, startMs] of [0, 30_000].entries())
+      for (const [target, tookMs] of [10_000, 30_000].entries())
+        for (const arrivedMs of [startMs, startMs + 4000])
+          reporter.programEnded(program({ run, target, arrivedMs, endedMs: startMs + tookMs }));
+    const { targets } = reporter.report(summary({ runs: 2 }));
+    expect(targets.map((each) => [each.makespan_seconds, each.programs_per_second])).toEqual([
+      [20, 4 / 20],
+      [60, 4 / 60],
+    ]);
+  });
+
   it('counts failures by class, and times only what completed', () => {
     const report = reportOf((reporter) => {
       reporter.callEnded(call({ firstTokenMs: 250 }));

@@ -215,17 +215,17 @@ describe('advice on overload', () => {
       'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
       'Try --rate 0.053..0.21.',
     ],
-    // The rate of a recording is that of its programs.
+    // The rate of a recording is that of its programs, by the gaps between them.
     [
       { rate_per_second: null, arrivals: 'trace' },
-      { ...grown, arrivals_seconds: 100, programs: 80 },
+      { ...grown, arrivals_seconds: 98.75, programs: 80 },
       'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
       'Try --rate 0.053..0.21.',
     ],
     // More programs than a recording has come at a rate.
     [
       { rate_per_second: null, arrivals: 'trace', trace_speed: 4 },
-      { ...slowed, programs: 21, arrivals_seconds: 70, slowdown: { mean: 1.1 } },
+      { ...slowed, programs: 21, arrivals_seconds: 66.6, slowdown: { mean: 1.1 } },
       'Too few programs to tell whether 0.3 a second can be sustained: run again with --rate 0.3 --programs 80, and no --trace-speed: about 4 min.',
     ],
     [
