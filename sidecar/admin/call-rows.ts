@@ -26,7 +26,7 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
       waiting === undefined
         ? null
         : waitRow(waiting.nearest, setting.expected.of(call.call, waiting.nearest, setting.now)),
-    failures: setting.failures(call.call).map(attemptRow),
+    failures: (setting.failures(call.call)?.last ?? []).map(attemptRow),
     text: callInWords(call, setting),
   };
 }

@@ -124,7 +124,7 @@ export function programDetail(
     now,
     forecast: row.forecast,
     timeouts: config.timeouts,
-    failures: (id: CallId) => active.find(id)?.failures?.last ?? [],
+    failures: (id: CallId) => active.find(id)?.failures,
     troubles,
     troubleAt,
     expected: driver.expected,

@@ -163,11 +163,13 @@ export function pastCallInWords(call: Omit<PastCall, 'text'>, dispatch: Dispatch
 
 export const ended = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
 
-/** Each engine’s words when it failed the call; equal ones once, with their count. */
-function failuresInWords({ failures }: Pick<PastCall, 'failures'>): string[] {
+/** Each engine’s words when it failed the call; equal ones once, with their count. Of many failures only the last are known. */
+function failuresInWords({ failures, attempts }: Pick<PastCall, 'failures' | 'attempts'>): string[] {
   const said = failures.map(({ engine, message }) => `${engine}: ${ended(message)}`);
   const times = (text: string) => said.filter((each) => each === text).length;
-  return [...new Set(said)].map((text) => (times(text) > 1 ? `${times(text)} times ${text}` : text));
+  const told = [...new Set(said)].map((text) => (times(text) > 1 ? `${times(text)} times ${text}` : text));
+  const isPart = said.length > 1 && said.length < attempts;
+  return isPart ? [`The last ${said.length} failures:`, ...told] : told;
 }
 
 /** The causes of its wait, the longest first. */

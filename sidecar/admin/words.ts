@@ -1,4 +1,4 @@
-import type { FailedAttempt } from '../calls/active.js';
+import type { FailedAttempts } from '../calls/active.js';
 import type {
   CallId,
   CallView,
@@ -33,9 +33,9 @@ export interface Setting {
   readonly balancer: string;
   readonly now: number;
   readonly forecast: ForecastView | undefined;
-  readonly timeouts: Readonly<Record<'idleMs' | 'firstByteMs', number>>;
-  /** Of attempts of an active call, the oldest first. */
-  readonly failures: (call: CallId) => readonly FailedAttempt[];
+  readonly timeouts: Readonly<Record<'idleMs' | 'firstByteMs' | 'busyMs', number>>;
+  /** Of an active call. */
+  readonly failures: (call: CallId) => FailedAttempts | undefined;
   readonly expected: Pick<ExpectedWaits, 'of'>;
   readonly engine: (id: string) => EngineView | undefined;
   readonly holders: (id: string) => readonly HolderView[];
@@ -81,6 +81,7 @@ export function callInWords(view: CallView, setting: Setting): string {
   const { nearest, promoteAtMs = Infinity, overdueAtMs = Infinity } = waiting;
   const { cause, engine, untilMs = Infinity } = nearest;
   const away = troubles(view.model);
+  const failures = setting.failures(id);
   // To a call that must not go elsewhere, others are no help.
   const helpers =
     view.mayLeave || view.boundBy === 'balancer' ? away : away.filter(({ id: other }) => other === view.engine);
@@ -90,14 +91,14 @@ export function callInWords(view: CallView, setting: Setting): string {
   const details = [
     `${obstacleInWords(view, seen, now, at)} ${aheadInWords(nearest)}`,
     ...(at !== undefined && AT_ENGINE.has(cause) ? holdersInWords(view, at, setting.holders(at.id)) : []),
-    ...failedInWords(setting.failures(id), now),
+    ...failedInWords(failures, now),
     ...away.map(({ id, text }) => `${id} serves ${named(view.model)} and ${text}`),
     ...elsewhereInWords(waiting, view),
     ...shareInWords(waiting),
     ...standingInWords(view, setting),
     ...expectedInWords(setting.expected.of(id, nearest, now), Math.min(promoteAtMs, overdueAtMs) - now),
     ...stayInWords(view, setting),
-    ...prospects(view, now),
+    ...prospects(view, (failures?.busySinceMs ?? Infinity) + timeouts.busyMs, now),
     `What helps: ${helpers.map(({ remedy }) => `${remedy}; else `).join('')}${remedyOf(view, nearest, setting)}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
@@ -280,16 +281,19 @@ function stayInWords({ program, waiting, mayLeave, boundBy, engine }: CallView, 
 }
 
 /** At most one sentence. */
-const failedInWords = (failures: readonly FailedAttempt[], now: number): string[] =>
-  failures
+const failedInWords = (failures: FailedAttempts | undefined, now: number): string[] =>
+  (failures?.last ?? [])
     .slice(-1)
     .map(
       ({ engine, message, atMs }) =>
         `Its last attempt, on ${engine}, failed ${span(now - atMs)} ago: ${ended(message)}`,
     );
 
-function prospects({ program, waiting }: CallView, now: number): string[] {
-  const { promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
+/** @param busyUntilMs from when on its client gets an engine's answer that there is no room */
+function prospects({ program, waiting }: CallView, busyUntilMs: number, now: number): string[] {
+  const { promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs: timedOutMs = Infinity } = waiting ?? {};
+  const refuseAtMs = Math.min(timedOutMs, Math.max(now, busyUntilMs));
+  const unless = refuseAtMs < timedOutMs ? 'engines have no room for it' : 'it still waits';
   return [
     ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs)
       ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`]
@@ -299,7 +303,7 @@ function prospects({ program, waiting }: CallView, now: number): string[] {
       : []),
     ...(refuseAtMs < Infinity
       ? [
-          `It is refused in ${span(refuseAtMs - now)} if it still waits then${isLine(labelOf(program)) ? '; its batch sends it again' : ''}.`,
+          `It is refused in ${span(refuseAtMs - now)} if ${unless} then${isLine(labelOf(program)) ? '; its batch sends it again' : ''}.`,
         ]
       : []),
   ];

@@ -9,11 +9,18 @@ export interface FailedAttempt {
   readonly atMs: Millis;
 }
 
+export interface FailedAttempts {
+  /** The oldest first. */
+  readonly last: readonly FailedAttempt[];
+  /** Time since which engines have had no room for the call. */
+  readonly busySinceMs?: number | undefined;
+}
+
 /** Work in progress that the gateway must end when it shuts down. */
 export interface Active {
   /** Of a call. */
   readonly spec?: { readonly id: CallId; readonly requestId: string };
-  readonly failures?: { readonly last: readonly FailedAttempt[] };
+  readonly failures?: FailedAttempts;
   /** Whether an engine works on it. */
   readonly isRunning: boolean;
   /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */

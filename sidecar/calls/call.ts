@@ -44,8 +44,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   readonly failures = new Failures();
   /** Engines whose answers failed this call, each with its acquittals until then, and the error. */
   readonly #doubted: (readonly [engine: Engine, acquittals: number, error: string])[] = [];
-  /** Time since which engines have had no room for this call. */
-  #busySinceMs: number | undefined;
   #commentTimer: NodeJS.Timeout | undefined;
   readonly #program: ProgramId;
   readonly #times: CallTimes;
@@ -158,8 +156,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const engine = this.#attempt?.engine;
     const restMs = engine?.refused(this.#program, status, retryAfterSeconds(headers['retry-after'], new Date()));
     if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, 'busy');
-    this.#busySinceMs ??= now;
-    if (restMs === undefined || now - this.#busySinceMs > config.timeouts.busyMs)
+    const busySinceMs = (this.failures.busySinceMs ??= now);
+    if (restMs === undefined || now - busySinceMs > config.timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
     this.failures.note(this.#dispatch, this.#attempt?.refusal(status, body), this.#times);
     this.#queue();

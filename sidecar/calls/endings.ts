@@ -2,6 +2,7 @@ import { millis, type Dispatch, type Millis, type Reject } from '../../src/index
 import type { Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
+import type { FailedAttempts } from './active.js';
 import type { CallReport, Outcome } from './spec.js';
 import type { CallTimes } from './times.js';
 
@@ -34,8 +35,9 @@ const FAILURES_KEPT = 3;
 const WORDS_MAX = 160;
 
 /** The words of engines about a call's last failed attempts. */
-export class Failures {
+export class Failures implements FailedAttempts {
   last: CallReport['failures'] = [];
+  busySinceMs: number | undefined;
 
   note(dispatch: Dispatch | undefined, error: GatewayError | undefined, times: Pick<CallTimes, 'attempt'>): void {
     if (dispatch === undefined || error === undefined) return;

@@ -22,6 +22,7 @@ interface Case {
   readonly expected?: object;
   readonly holders?: readonly object[];
   readonly failures?: readonly object[];
+  readonly busySinceMs?: number;
   readonly troubles?: readonly object[];
 }
 
@@ -35,6 +36,7 @@ function told({
   expected,
   holders = [],
   failures = [],
+  busySinceMs,
   troubles = [],
 }: Case = {}): string {
   const view = {
@@ -63,8 +65,8 @@ function told({
     holders: () => holders,
     queues: () => queues,
     troubleAt: (id: string) => (id === 'e' ? undefined : { text: `is ${id}.`, downMs: id === 'down' ? 1 : undefined }),
-    timeouts: { idleMs: 9000, firstByteMs: 60_000 },
-    failures: () => failures,
+    timeouts: { idleMs: 9000, firstByteMs: 60_000, busyMs: 60_000 },
+    failures: () => ({ last: failures, busySinceMs }),
     troubles: () => troubles,
   };
   return callInWords(view as unknown as CallView, setting as unknown as Setting);
@@ -197,6 +199,15 @@ it('says of a line of a batch alone what its batch does', () => {
   expect(line).toContain('\nIt waits for e alone, where its batch has sent lines that begin alike.\n');
   expect(line).toContain('\nIt is refused in 30 s if it still waits then; its batch sends it again.\n');
   expect(bound({})).toContain('\nIt is refused in 30 s if it still waits then.\n');
+});
+
+it('says when a call that engines refuse for lack of room is refused, if that is before it has waited too long', () => {
+  const waiting = { refuseAtMs: 1_766_000, overdueAtMs: 30_000 };
+  const refused = (busySinceMs: number) => told({ nearest: { cause: 'resting' }, waiting, busySinceMs });
+  expect(refused(-34_000)).toContain('\nIt is refused in 26 s if engines have no room for it then.\n');
+  expect(refused(-34_000)).not.toContain('overdue');
+  expect(refused(-61_000)).toContain('\nIt is refused in 0 s if engines have no room for it then.\n');
+  expect(refused(1_800_000)).toContain('\nIt is refused in 29 min 26 s if it still waits then.\n');
 });
 
 it.each(['background', 'window', 'kv'])('names no other calls to a background call that is alone (%s)', (cause) => {

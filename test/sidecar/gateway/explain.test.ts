@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type * as Answers from '../../../sidecar/admin/answers.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
 import { fakeEngine, held, heldEngine, lone, named, ONE_AT_A_TIME, post, until, world } from './world.js';
+import { says } from './misbehaving.js';
 import { run } from '../../support/command-line.js';
 import type { Told } from './queued.js';
 import { queued } from './queued.js';
@@ -184,6 +185,13 @@ it('says of a call that waits again what failed it', async () => {
   open();
   const failed = /\nIts last attempt, on \S+, failed \S+ m?s ago: /;
   await expect.poll(async () => (await read<Told>('/programs/p/explain')).text).toMatch(failed);
+});
+
+it('says of a call for which its engine has no room when its client gets that answer', async () => {
+  const { chat, read } = await lone(says(429, { message: 'full' }, { 'retry-after': '8' }));
+  chat({}, named('p')).catch(() => undefined);
+  const refused = /\nIt is refused in (?:1 min|5\d s) if engines have no room for it then\.\n/;
+  await expect.poll(async () => (await read<Told>('/programs/p/explain')).text).toMatch(refused);
 });
 
 it('tells of an engine that drains, which is no trouble, and keeps its capacity', async () => {

@@ -13,6 +13,7 @@ import {
   world,
   type Answer,
 } from './world.js';
+import { says } from './misbehaving.js';
 import type { Told } from './queued.js';
 
 describe('a call that has ended', () => {
@@ -58,6 +59,14 @@ describe('a call that has ended', () => {
     expect(engines[0]?.text).toMatch(
       / (\d) of \1 attempts failed in the last 5 min; (?:failures began .* ago; )?the last one .* ago: status 500: out of luck x+…?\.$/,
     );
+  });
+
+  it('says that it tells the last failures alone of many', async () => {
+    const limits = { attemptsMax: 5 };
+    const { chat, read } = await lone(says(500, { message: 'out of luck' }), { limits });
+    await chat({}, named('p'));
+    const { text } = await read<Told>('/programs/p/explain');
+    expect(text).toMatch(/ It was sent 5 times\. The last 3 failures: 3 times \S+: .*: out of luck\.\n/);
   });
 
   it('tells the wait after an engine failed it, which is no service', async () => {
