@@ -8,12 +8,13 @@ import {
   runsOf,
   shortText,
   tooFewRunsText,
-  tooFewText,
+  openText,
   tryText,
+  worseText,
 } from '../../loadtest/report/index.js';
 import { isOpen, isSustained, type Played } from './verdict.js';
 
-const NONE = 'none of these loads';
+const [NONE, UNKNOWN] = ['none of these loads', 'not known'];
 
 /**
  * From which load on the second target is better, of those that one of both sustains; of one target, up to which load it
@@ -30,14 +31,15 @@ export function conclusionOf(played: readonly Played[]): string[] {
     const end = own.findIndex((sign) => sign !== true);
     const upTo = played.at(Math.max(0, end) - 1)?.verdict.place.replace(/^At |^With /, 'up to ');
     const isLeast = own[end] === undefined || isFar(played[end - 1], played[end]);
-    return end === 0 ? NONE : `${end === -1 ? 'all ' : isLeast ? 'at least ' : ''}${upTo}`;
+    const least = own[0] === false && !own.includes(true) ? NONE : UNKNOWN;
+    return end === 0 ? least : `${end === -1 ? 'all ' : isLeast ? 'at least ' : ''}${upTo}`;
   });
   if (document.ab === null) return [...(isAsked ? [`Sustained: ${reaches[0]}.${next}`] : []), ...counsel];
   const told =
     new Set(reaches).size === 1
       ? `${reaches[0]} by both`
       : reaches.map((reach, at) => `${document.targets[at]?.name} ${reach}`).join('; ');
-  const isKnown = reaches.some((reach) => reach !== NONE);
+  const isKnown = signs.some(([lowest]) => lowest === true);
   const sustained = isOpen(document) && isKnown ? [`Sustained: ${told}.`] : [];
   const compared = played.filter((each) => !each.document.targets.some(isLossy));
   if (compared.length === 0) return [`Too many programs failed to tell which is better. ${failingText(document)}`];
@@ -66,12 +68,14 @@ function certain({ verdict, document: { targets } }: Played): PlaceVerdict {
   };
 }
 
-/** The number of programs that tells of the lowest load, as what is too much there is so above; none: all is told. */
+/** The loads again that did worse than higher ones, or what tells of the lowest, as what is too much there is so above; none: all is told. */
 function counselOf(played: readonly Played[], signs: readonly (readonly (boolean | undefined)[])[]): string[] {
+  const worse = played.filter((_, at) => signs.some((own) => own[at] === false && own.slice(at).includes(true)));
+  if (worse.length > 0) return [worseText(worse.map(({ document }) => document))];
   const isOpenAt = (own: (typeof signs)[number], at: number) =>
     own[at] === undefined && !own.slice(0, at).includes(false);
   const open = played.find((_, at) => signs.some((own) => isOpenAt(own, at)));
-  return open === undefined ? shortText(played.map(({ document }) => document)) : [tooFewText(open.document)];
+  return open === undefined ? shortText(played.map(({ document }) => document)) : [openText(open.document)];
 }
 
 /** How far apart to look between loads that were tried. */
@@ -93,6 +97,6 @@ function nextOf(played: readonly Played[], from: number): string {
     above === undefined
       ? BEYOND * low
       : Math.min(above.value, Math.max(mostOf(above.value, document.targets), FAR * low));
-  const runs = Math.max(...played.map(({ document: { targets } }) => runsOf(targets)));
+  const runs = runsOf(played.map((each) => each.document));
   return ` ${tryText(low || high / BEYOND, high, runs, isOpen(document))}`.trimEnd();
 }

@@ -59,7 +59,7 @@ export function addLoadOptions(command: Command): Command {
     )
     .option('--connections <count>', 'calls in flight per target', wholeFrom(1, 100_000), 4096)
     .optionsGroup('Measures and output:')
-    .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
+    .option('--no-baseline', 'measure no single calls: slowdowns, and whether a target keeps up, are then unknown')
     .option(
       '--slo <expression>',
       'exit 1 if it is missed (of several loads: at each), such as "program_seconds.p99 < 60" or "ttft_seconds.p95 < 2"; repeatable',

@@ -80,10 +80,11 @@ function triedOf({ targets }: Summarized, over: readonly string[], ab: NonNullab
 function singleText(document: Summarized): string {
   const [target] = document.targets;
   if (target === undefined || target.completed === 0) return 'no program completed';
-  if (target.queue_grew === true) return `overloaded, ${number(target.programs_per_second)} a second ended`;
+  if (target.queue_grew === true) return `overloaded, ${number(target.ended_per_second)} a second ended meanwhile`;
   if (!isOpen(document)) return figuresOf(target);
   const isKept = sustains(target, true);
-  return `${isKept === undefined ? 'too few programs to tell' : isKept ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
+  const unknown = programsToTell([target]) > 0 ? 'too few programs to tell' : 'not known without a baseline';
+  return `${isKept === undefined ? unknown : isKept ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
 }
 
 function figuresOf(target: Target): string {
@@ -96,7 +97,7 @@ function figuresOf(target: Target): string {
   ].join('; ');
 }
 
-/** Whether a target keeps up with a load, and meets its objectives there; undefined: too few programs tell. */
+/** Whether a target keeps up with a load, and meets its objectives there; undefined: not known. */
 export function isSustained({ document }: Played, at: number): boolean | undefined {
   const target = document.targets[at] as Target;
   const isMissed = document.slo.some(({ met, target: own }) => !met && own === target.name);

@@ -110,6 +110,12 @@ export class Backlog {
     return this.#lastMs - this.#firstMs;
   }
 
+  /** Programs that had ended when the last arrived. */
+  get endedBefore(): number {
+    const { kept, count } = this.#programs;
+    return (kept.filter(({ endedMs }) => endedMs <= this.#lastMs).length * count) / Math.max(1, kept.length);
+  }
+
   /**
    * Whether the queue grew for as long as programs arrived; null where too few programs tell.
    * @param base share of the times alone that they are in truth

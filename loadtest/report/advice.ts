@@ -8,8 +8,13 @@ import { isLossy, isSlowed, leftText, programsToTell, sustains, type TargetRepor
 type Targets = readonly TargetReport[];
 
 /** As many runs as there were, and enough to compare two targets. */
-export const runsOf = (targets: Targets): number =>
-  Math.max(targets.length > 1 ? RUNS : 1, ...targets.map(({ by_run }) => by_run.length));
+export const runsOf = (documents: readonly Pick<Timed, 'targets'>[]): number =>
+  Math.max(
+    ...documents.flatMap(({ targets }) => [
+      targets.length > 1 ? RUNS : 1,
+      ...targets.map((each) => each.by_run.length),
+    ]),
+  );
 const repeatText = (runs: number): string => (runs > 1 ? ` --repeat ${runs}` : '');
 
 /** How far beyond the loads that were tried to look on. */
@@ -33,7 +38,7 @@ export function tryText(low: number, high: number, runs: number, isRate: boolean
     : '';
 }
 
-type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds'>;
+type Timed = Pick<Summarized, 'targets' | 'settings' | 'elapsed_seconds' | 'isApart'>;
 
 /** Asks for these loads again. @param programs of each run; absent: as many as there were */
 function againText(documents: readonly Timed[], runs: number, programs?: number): string {
@@ -54,14 +59,23 @@ function againText(documents: readonly Timed[], runs: number, programs?: number)
     repeatText(runs),
     ...(programs === undefined || dropped.length === 0 ? [] : [`, and no ${dropped.join(' or ')}`]),
   ];
-  return `run again with${flags.join('')}: ${timeText(documents, runs, programs)}.`;
+  const again = documents.some(({ isApart }) => isApart) ? 'run both again' : 'run again';
+  return `${again} with${flags.join('')}: ${timeText(documents, runs, programs)}.`;
 }
 
-/** Asks for the programs that would tell whether a rate can be sustained. */
-export function tooFewText(document: Timed): string {
+/** Asks for the programs that would tell whether a rate can be sustained, if any number would. */
+export function openText(document: Timed): string {
   const { targets } = document;
-  return `Too few programs to tell whether ${String(rateOf(document))} a second can be sustained: ${againText([document], runsOf(targets), programsToTell(targets))}`;
+  const programs = programsToTell(targets);
+  const whether = `whether ${String(rateOf(document))} a second can be sustained`;
+  return programs === 0
+    ? `Not known without a baseline ${whether}.`
+    : `Too few programs to tell ${whether}: ${againText([document], runsOf([document]), programs)}`;
 }
+
+/** Asks for loads again under which a target did worse than under a higher one. */
+export const worseText = (documents: readonly Timed[]): string =>
+  `A lower load did worse than a higher one: ${againText(documents, runsOf(documents))}`;
 
 /** Programs for each one at a time: of fewer, many fill or empty the engines. */
 const STEADY = 10;
@@ -79,9 +93,7 @@ export function shortText(documents: readonly Timed[]): string[] {
   const programs = STEADY * Math.max(...short.map(countOf));
   return short.length === 0
     ? []
-    : [
-        `Many of so few programs fill or empty the engines: ${againText(short, Math.max(...short.map(({ targets }) => runsOf(targets))), programs)}`,
-      ];
+    : [`Many of so few programs fill or empty the engines: ${againText(short, runsOf(short), programs)}`];
 }
 
 /** Asks for the runs that would tell where two targets seem to differ. */
@@ -119,7 +131,7 @@ export function failingText(document: Timed): string {
   const shares = failing.map(({ completed, programs }) => completed / programs).filter((share) => share > 0);
   const isOfLoad = failing.every((target) => OF_LOAD.includes(causesOf(target)[0]?.[0] ?? ''));
   const tried = isOfLoad
-    ? tryText(load * Math.min(1 / BEYOND, ...shares), load, runsOf(targets), rate !== undefined)
+    ? tryText(load * Math.min(1 / BEYOND, ...shares), load, runsOf([document]), rate !== undefined)
     : '';
   return tried || 'Find out why its calls fail, and run again.';
 }
@@ -137,30 +149,29 @@ export function adviceOf(document: Summarized): string[] {
   const isShort = targets.some(
     (target) => target.queue_grew !== true && (ab === null || isSlowed(target)) && programsToTell([target]) > 0,
   );
-  if (rate !== undefined && complete && isShort && !isLost) return [tooFewText(document)];
+  if (rate !== undefined && complete && isShort && !isLost) return [openText(document)];
   const lines = targets.flatMap((target) => {
-    const { name, queue_grew, programs_per_second: ended } = target;
-    if (rate === undefined) return [];
+    const { name, queue_grew, ended_per_second: ended } = target;
     const say = (text: string) => [
       targets.length > 1 ? `${name}: ${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
     ];
-    if (queue_grew !== true) {
-      const isKept = sustains(target, true);
-      if (!complete || isKept === undefined) return [];
+    if (rate === undefined) return [];
+    const came = `${number(rate)} a second`;
+    if (queue_grew === true)
       return say(
-        isKept
-          ? `kept up with ${number(rate)} a second`
-          : `did not keep up with ${number(rate)} a second, as more than 1 % of its programs failed`,
+        `overloaded: ${came} came and ${number(ended)} ended meanwhile: the queue kept growing, so times grow with the number of programs`,
       );
-    }
+    const isKept = sustains(target, true);
+    if (!complete || (isKept === undefined && programsToTell([target]) > 0)) return [];
+    if (isKept === undefined) return say(`not known without a baseline whether it kept up with ${came}`);
     return say(
-      `overloaded: ${number(rate)} a second came and ${number(ended)} ended: the queue kept growing, so times grow with the number of programs`,
+      isKept ? `kept up with ${came}` : `did not keep up with ${came}, as more than 1 % of its programs failed`,
     );
   });
   // Where one of two keeps up, this is an answer.
   if (targets.every(({ queue_grew }) => queue_grew === true)) {
     const most = mostOf(rate ?? 0, targets);
-    return most > 0 ? [...lines, tryText(most / BEYOND, most, runsOf(targets), true)] : lines;
+    return most > 0 ? [...lines, tryText(most / BEYOND, most, runsOf([document]), true)] : lines;
   }
   if (isLost) return [...lines, failingText(document)];
   // At a pass-through, no call ever waits, whatever the load.

@@ -48,6 +48,8 @@ export function compareDocuments(
     const warnings = documents.flatMap((each, at) => each.warnings.map((warning) => `${names[at]}: ${warning}`));
     return {
       ...one,
+      isApart: true as const,
+      elapsed_seconds: documents.reduce((sum, each) => sum + each.elapsed_seconds, 0),
       settings: { ...one.settings, margin },
       targets,
       ab: comparedOf(targets, pairs, margin),
@@ -76,7 +78,12 @@ function read(value: unknown, name: string): LoadDocument[] {
     throw refuse('is of a run that was stopped: measure it again');
   return (data.loads as unknown as LoadDocument[]).map((document) => ({
     ...document,
-    targets: document.targets.map((target) => ({ ...target, name })),
+    // Older documents have programs a second alone.
+    targets: document.targets.map((each) => ({
+      ...each,
+      name,
+      ended_per_second: each.ended_per_second ?? each.programs_per_second,
+    })),
   }));
 }
 

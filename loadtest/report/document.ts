@@ -8,7 +8,11 @@ import type { Target } from './target.js';
 export type LoadDocument = Readonly<ReturnType<typeof documentOf>>;
 
 /** Parts of a document that the summary and the advice read. */
-export type Summarized = Omit<LoadDocument, 'ab'> & { readonly ab: Compared | null };
+export type Summarized = Omit<LoadDocument, 'ab'> & {
+  readonly ab: Compared | null;
+  /** Whether its targets are of a run each. */
+  readonly isApart?: true;
+};
 
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
 

@@ -26,8 +26,9 @@ export {
   runsOf,
   shortText,
   tooFewRunsText,
-  tooFewText,
+  openText,
   tryText,
+  worseText,
 } from './advice.js';
 export { figureGrid, summaryOf, sureText, targetsText, textOf } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';

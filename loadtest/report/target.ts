@@ -61,9 +61,12 @@ export function isOverload(grew: boolean | null, signs: LoadSigns): boolean | nu
 const AMPLE = 1.25;
 const FILLING_ON = 2;
 
-/** Programs of a run that would tell whether targets sustain a rate; 0: these do. */
+/** Whether no number of programs tells of an overload, as the time of none alone is known. */
+const lacksBase = ({ alone_seconds: alone, completed }: TargetReport): boolean => alone === null && completed > 0;
+
+/** Programs of a run that would tell whether targets sustain a rate; 0: these do, or none would. */
 export function programsToTell(targets: readonly TargetReport[]): number {
-  const open = targets.filter((target) => target.queue_grew !== true && !isLossy(target));
+  const open = targets.filter((target) => target.queue_grew !== true && !isLossy(target) && !lacksBase(target));
   const short = open.map((target) => (amplyMore(target) * target.programs) / target.by_run.length);
   const isFew = open.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
   const most = 10 * Math.ceil(Math.max(0, ...short) / 10);
@@ -98,9 +101,9 @@ export function leftText({ url, engine_left: left, gone_after_seconds: gone }: T
 export const keepsUp = ({ queue_grew, programs, completed, failed }: TargetReport): boolean =>
   queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;
 
-/** Whether a target sustains its load; undefined: too few programs tell. @param isRate whether no program waits for another */
+/** Whether a target sustains its load; undefined: not known. @param isRate whether no program waits for another */
 export const sustains = (target: TargetReport, isRate: boolean): boolean | undefined =>
-  isRate && programsToTell([target]) > 0 ? undefined : keepsUp(target);
+  isRate && (programsToTell([target]) > 0 || (lacksBase(target) && keepsUp(target))) ? undefined : keepsUp(target);
 
 interface RunSamples {
   readonly backlog: Backlog;
@@ -195,13 +198,15 @@ export class Target {
     const { refused, ...estimated } = this.#measures.measures();
     const measures = rebased(estimated, base);
     const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));
-    const spans = this.#runs.map(({ backlog }) => backlog.spanMs / 1000).filter((seconds) => seconds > 0);
+    const backlogs = this.isClosed ? [] : this.#runs.map(({ backlog }) => backlog).filter(({ spanMs }) => spanMs > 0);
+    const spans = backlogs.map(({ spanMs }) => spanMs / 1000);
+    const ended = backlogs.reduce((sum, { endedBefore }) => sum + endedBefore, 0);
     const signs = {
       program_seconds: measures.program_seconds,
       slowdown: measures.slowdown,
       program_queue_seconds: this.#samples.queue.distribution(),
       /** How long programs arrived, in the shortest run, and a program's mean estimated time alone; null where unknown. */
-      arrivals_seconds: this.isClosed || spans.length === 0 ? null : Math.min(...spans),
+      arrivals_seconds: spans.length === 0 ? null : Math.min(...spans),
       alone_seconds: scaled(this.#samples.alone.distribution().mean, base),
     };
     return {
@@ -227,6 +232,8 @@ export class Target {
       ...signs,
       program_engine_seconds: this.#samples.engine.distribution(),
       program_tool_seconds: this.#samples.tool.distribution(),
+      /** Completed programs a second while others arrived. */
+      ended_per_second: spans.length === 0 ? null : ended / spans.reduce((sum, span) => sum + span),
       /** In every run; null where that cannot be told. */
       queue_grew: isOverload(this.#queueGrew(base), signs),
       by_run: this.#runs.map(({ program, ttft }) => ({

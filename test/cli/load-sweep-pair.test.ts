@@ -14,6 +14,14 @@ describe('a sweep of two targets', () => {
     ]);
   });
 
+  it('does not know how much one sustains that did worse under a lower load', async () => {
+    const { lines } = await printed({ seconds: [9, 8], grew: [true, false] }, { seconds: [2, 1] });
+    expect(lines.filter((line) => /^Sus|^A lower/.test(line))).toEqual([
+      'Sustained: A not known; B all up to 2 a second.',
+      'A lower load did worse than a higher one: run again with --rate 1 --repeat 3: about 5 min.',
+    ]);
+  });
+
   it('says of each under which loads it met an objective', async () => {
     const { lines } = await printed({ seconds: [2, 1], met: true }, { seconds: [9, 10], met: false });
     expect(lines.filter((line) => line.startsWith('SLO'))).toEqual([

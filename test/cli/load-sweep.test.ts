@@ -16,7 +16,7 @@ describe('a sweep of one target', () => {
       'At 1 a second: kept up; programs 2 s on average, max 2; first token p50 2 s, max 2.',
       'At 2 a second: kept up; programs 3 s on average, max 3; first token p50 3 s, max 3.',
       'At 3 a second: kept up; programs 10 s on average, max 10; first token p50 10 s, max 10.',
-      'At 4 a second: overloaded, 1.5 a second ended.',
+      'At 4 a second: overloaded, 1.6 a second ended meanwhile.',
       'SLO program_seconds.p99 < 9: met at 1 (2) and 2 (3) a second; missed at 3 (10) and 4 (40) a second.',
       'Sustained: up to 2 a second.',
     ]);
@@ -27,8 +27,8 @@ describe('a sweep of one target', () => {
     [{}, { completed: 0 }, 'at least up to 1 a second.'],
     // What is sustained may be above what ended where too many came.
     [{}, { grew: [true], ended: 1.1 }, 'at least up to 1 a second. Try --rate 1..1.5.'],
-    [{ met: false }, {}, 'none of these loads. Try --rate 0.25..1.'],
-    [{ completed: 0 }, {}, 'none of these loads.'],
+    [{ met: false }, { met: false }, 'none of these loads. Try --rate 0.25..1.'],
+    [{ completed: 0 }, { completed: 0 }, 'none of these loads.'],
     // Engines may still fill.
     [{}, { seconds: [9.96], slowdown: 2.04, lasted: 50 }, 'at least up to 1 a second.'],
     [{}, { seconds: [9.96], slowdown: 2.04, lasted: 80 }, 'all up to 2 a second. Try --rate 2..8.'],
@@ -65,6 +65,33 @@ describe('a sweep of one target', () => {
     );
   });
 
+  it('asks for the loads again that did worse than higher ones, and concludes nothing from them', async () => {
+    const told = async (...made: readonly Made[]) =>
+      (await printed(...made)).lines.filter((line) => /^Sustained|^A lower/.test(line));
+    const [good, bad] = [
+      { seconds: [2], met: true },
+      { seconds: [12], met: false },
+    ];
+    const again = (rates: string, minutes: number) =>
+      `A lower load did worse than a higher one: run again with --rate ${rates}: about ${minutes} min.`;
+    expect(await told(bad, good, good, bad)).toEqual([again('1', 2)]);
+    expect(await told(good, bad, { seconds: [3], grew: [true] }, good)).toEqual([
+      'Sustained: at least up to 1 a second.',
+      again('2,3', 4),
+    ]);
+  });
+
+  it('concludes nothing without a baseline, but that programs fail', async () => {
+    const one = { seconds: [2], alone: null };
+    const { lines } = await printed({ ...one, met: true }, { ...one, programs: 200, completed: 190 });
+    expect(lines.slice(2, 6)).toEqual([
+      'At 1 a second: not known without a baseline; programs 2 s on average, max 2; first token p50 2 s, max 2.',
+      'At 2 a second: did not keep up; programs 2 s on average, p99 2; first token p50 2 s, p99 2; 10 failed (10x http_503).',
+      'SLO program_seconds.p99 < 9: met but perhaps not sustained at 1 (2) a second; met but not sustained at 2 (2) a second.',
+      'Not known without a baseline whether 1 a second can be sustained.',
+    ]);
+  });
+
   it('calls no objective met without a word where the load is not sustained', async () => {
     const { lines } = await printed(
       { seconds: [2], met: true },
@@ -89,9 +116,9 @@ describe('a sweep of one target', () => {
     expect(documents.map(({ targets: [target] }) => target!.queue_grew)).toEqual([false, true, false, true]);
     expect(lines[6]).toContain('met but not sustained at 2 (5), 3 (5) and 4 (5) a second.');
     expect([...lines.slice(3, 6), lines[7]]).toEqual([
-      'At 2 a second: overloaded, 1.5 a second ended.',
+      'At 2 a second: overloaded, 1.6 a second ended meanwhile.',
       'At 3 a second: did not keep up; programs 5 s on average, max 5; first token p50 5 s, max 5; 10 failed (10x http_503).',
-      'At 4 a second: overloaded, 1.5 a second ended.',
+      'At 4 a second: overloaded, 1.6 a second ended meanwhile.',
       'Sustained: at least up to 1 a second. Try --rate 1..1.9.',
     ]);
   });

@@ -27,9 +27,11 @@ export interface Made {
   readonly complete?: boolean;
   /** Programs that fail at the second target alone. */
   readonly lost?: number;
-  /** How long programs arrived; one alone takes 4 s. */
+  /** How long programs arrived. */
   readonly lasted?: number;
   readonly slowdown?: number;
+  /** One's time alone; null: without a baseline. */
+  readonly alone?: number | null;
   /** Programs a second. */
   readonly ended?: number;
   readonly runs?: number;
@@ -49,6 +51,7 @@ function documentOf({
   lost = 0,
   lasted = 100,
   slowdown = 1.1,
+  alone = 4,
   ended = 1.5,
   runs = seconds.length > 1 ? 3 : 1,
   warnings = ['Slow: by 1 ms.'],
@@ -67,7 +70,8 @@ function documentOf({
       cached_tokens: null,
       errors: { http_503: programs - completed + lost, timeout: 0 },
     },
-    ...{ programs_per_second: ended, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(slowdown) },
+    ...{ programs_per_second: ended, ended_per_second: ended + 0.1 },
+    ...{ arrivals_seconds: lasted, alone_seconds: alone, slowdown: spread(slowdown) },
     ...{
       program_seconds: spread(each, completed),
       ttft_seconds: spread(each, completed),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MARGIN } from '../../../lab/measure/comparison.js';
 import { compareDocuments, ComparisonError, makeReporter } from '../../../loadtest/report/index.js';
+import { adviceOf } from '../../../loadtest/report/advice.js';
 import { Dice } from '../../../workloads/dice.js';
 import { call, options, program, summary } from './made-up.js';
 
@@ -38,6 +39,17 @@ describe('the comparison of two documents', () => {
     expect(ab.program_seconds.mean.low).toBeLessThan(ab.program_seconds.mean.ratio!);
     expect(ab.outcome).toMatch(/^after: programs 2.0x faster than before/);
     expect([warnings, targets.map(({ name }) => name)]).toEqual([[], [...NAMES]]);
+  });
+
+  it('asks for both again where one run each tells too little, also of documents without a newer field', () => {
+    const old = document({ runs: 1, ratio: 0.5 }) as { targets: [object] };
+    const targets = old.targets.map((each) => ({ ...each, queue_grew: true, ended_per_second: undefined }));
+    const [told] = compareDocuments(document({ runs: 1 }), { ...old, targets }, NAMES, MARGIN);
+    expect(adviceOf(told!)).toEqual([
+      'before: not known without a baseline whether it kept up with 2 a second.',
+      expect.stringMatching(/^after: overloaded: 2 a second came and [\d.]+ ended meanwhile/),
+      'To tell which is better, run both again with --rate 2 --repeat 3: about 6 min.',
+    ]);
   });
 
   it('takes the shortest time alone as the base of all slowdowns', () => {

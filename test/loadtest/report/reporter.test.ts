@@ -53,7 +53,8 @@ describe('the document', () => {
       const { warnings, targets } = reporter.report(summary());
       return { warnings, ...targets[0]! };
     };
-    const right = { alone_seconds: 4, queue_grew: true, warnings: [] };
+    // The last arrives at 199.75 s, when three of four have ended.
+    const right = { alone_seconds: 4, queue_grew: true, ended_per_second: 588 / 199.75, warnings: [] };
     expect(told(4000, () => NaN)).toMatchObject(right);
     // By the fastest programs, and by the time outside queues.
     const wrong = told(27_000, () => NaN);
@@ -200,7 +201,14 @@ it('the advice on one run of two targets is to repeat it, and on few programs at
 });
 
 describe('advice on overload', () => {
-  const grown = { name: 'A', queue_grew: true, programs_per_second: 0.17, by_run: [{}], policy: 'pass-through' };
+  const grown = {
+    name: 'A',
+    queue_grew: true,
+    ended_per_second: 0.2,
+    programs_per_second: 0.17,
+    by_run: [{}],
+    policy: 'pass-through',
+  };
   const slowed = {
     ...{ queue_grew: null, programs: 80, by_run: [{}], queue_seconds: { count: 1, max: 0 } },
     ...{ arrivals_seconds: 50, alone_seconds: 4.9, slowdown: { mean: 2.04 }, program_seconds: { mean: 9.96 } },
@@ -212,14 +220,14 @@ describe('advice on overload', () => {
     [
       { rate_per_second: 0.8, arrivals: 'open' },
       grown,
-      'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
+      'Overloaded: 0.8 a second came and 0.2 ended meanwhile: the queue kept growing, so times grow with the number of programs.',
       'Try --rate 0.053..0.21.',
     ],
     // The rate of a recording is that of its programs, by the gaps between them.
     [
       { rate_per_second: null, arrivals: 'trace' },
       { ...grown, arrivals_seconds: 98.75, programs: 80 },
-      'Overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
+      'Overloaded: 0.8 a second came and 0.2 ended meanwhile: the queue kept growing, so times grow with the number of programs.',
       'Try --rate 0.053..0.21.',
     ],
     // More programs than a recording has come at a rate.
@@ -248,6 +256,11 @@ describe('advice on overload', () => {
     ],
     [
       { rate_per_second: 8 },
+      { ...slowed, policy: 'pass-through', alone_seconds: null, completed: 80, failed: 0 },
+      'Not known without a baseline whether it kept up with 8 a second.',
+    ],
+    [
+      { rate_per_second: 8 },
       { ...slowed, arrivals_seconds: 160, completed: 79, failed: 1 },
       'Did not keep up with 8 a second, as more than 1 % of its programs failed.',
     ],
@@ -273,7 +286,7 @@ describe('advice on overload', () => {
     const keeps = { ...slowed, name: 'B', arrivals_seconds: 160, completed: 80, failed: 0 };
     const of = { complete: true, settings: { rate_per_second: 0.8 }, targets: [grown, keeps] };
     expect(advice(of as unknown as LoadDocument)).toEqual([
-      'A: overloaded: 0.8 a second came and 0.17 ended: the queue kept growing, so times grow with the number of programs.',
+      'A: overloaded: 0.8 a second came and 0.2 ended meanwhile: the queue kept growing, so times grow with the number of programs.',
       'B: kept up with 0.8 a second.',
     ]);
   });
