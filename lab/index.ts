@@ -12,7 +12,7 @@ export { fullScale, smokeScale } from './experiments/experiment.js';
 export { EXPERIMENTS } from './experiments/experiments.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
-export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
+export { Backlog, type RunHooks, type RunMeasures, measureRun, shownFrom } from './measure/run.js';
 export {
   MARGIN,
   moreOf,

@@ -17,7 +17,7 @@ export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const names =
     failing.length > NAMES_MAX ? `${failing.length} of ${plan.variants.length} settings` : failing.join('; ');
   const many = `Many programs fail: ${names}. ${long === undefined ? '' : `Their ${long}. `}Times are of those that completed.`;
-  const fails = failing.length > 0 ? [many] : someText(plan, runs, long);
+  const fails = [...(failing.length > 0 ? [many] : someText(plan, runs, long)), ...missedText(plan, runs)];
   return plan.slos.length === 0 && isIdle(plan, runs)
     ? [...fails, `At least 9 of 10 calls never waited, so mean times could hardly differ${raised(plan)}`]
     : fails;
@@ -36,6 +36,20 @@ function someText(plan: Plan, runs: readonly RunReport[], why?: string): string[
     : [
         `Some programs fail, ${number(most)} of ${integer(plan.programs)}${where}${why === undefined ? '' : `, as ${why}`}.`,
       ];
+}
+
+/** Faults that are set for a time which no run of their conditions reaches. */
+function missedText({ variants }: Plan, runs: readonly RunReport[]): string[] {
+  const texts = variants.flatMap(({ conditions: { name, conditions } }, at) => {
+    const ends = Math.max(...runs.flatMap((run) => (run.variant === at ? [run.makespan_seconds ?? 0] : [])));
+    const faults = { engineLoss: conditions.engineLoss?.atMs, gatewayRestarts: conditions.gatewayRestarts?.atMs };
+    return Object.entries(faults).flatMap(([fault, times = []]) =>
+      times
+        .filter((ms) => ms > 1000 * ends)
+        .map((ms) => `${fault} at ${integer(ms / 1000)} s of ${name} never came, as all programs had ended.`),
+    );
+  });
+  return [...new Set(texts)];
 }
 
 /** Whether all runs are for nothing, as not one of their programs was answered to its end. */

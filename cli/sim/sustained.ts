@@ -1,6 +1,6 @@
-import { isMany, meanOf, namesOf } from '../../lab/index.js';
+import { isMany, meanOf, namesOf, shownFrom } from '../../lab/index.js';
 import { resultOf } from '../../loadtest/report/index.js';
-import { number } from '../../text/index.js';
+import { integer, number, percent } from '../../text/index.js';
 import { valuesText } from './axes.js';
 import { again, auto, loadsOf, longerOf, PROGRAMS_MAX } from './loads.js';
 import { isUnloaded, loadOf, programsToTell } from './overload.js';
@@ -43,7 +43,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
       end === 0
         ? isUnknown
           ? 'unknown, with so few programs'
-          : 'none of these'
+          : NONE
         : `${end === -1 ? (isOfEngines && values.length === 1 ? valuesText({ engines: values[0] ?? 1 }) : 'all of these') : upTo}${some}`;
     const text = isOne ? share : reach;
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
@@ -59,8 +59,15 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const objectives = objectivesOf(plan);
   const what = `${isOne ? 'Seeds that sustain this load' : 'Sustained'}${objectives === '' ? '' : ` with ${objectives}`}`;
   const most = isOne || plan.isExact || plan.seeds.length < 2 ? '' : ' in most seeds';
-  return [`${what}${most}: ${texts.join('; ')}.${nearestOf(plan, runs)}`];
+  const few = Math.min(...runs.map(({ programs }) => programs));
+  const limit =
+    isOfEngines && plan.slos.length === 0 && groups.some(([text]) => text !== NONE)
+      ? `; of ${integer(few)} programs, an overload below ${percent(shownFrom(few))} does not show`
+      : '';
+  return [`${what}${most}: ${texts.join('; ')}${limit}.${nearestOf(plan, runs)}`];
 }
+
+const NONE = 'none of these';
 
 /** Where nothing meets the objectives: what comes nearest of all that is not overloaded. A sentence. */
 function nearestOf(plan: Plan, runs: readonly RunReport[]): string {

@@ -16,6 +16,9 @@ export interface SimVerdict extends PlaceVerdict {
   readonly missed: readonly string[];
 }
 
+/** No gateway has such a setting, however fast. */
+const FORESEEN = ', with the future known';
+
 /** The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. */
 export const verdictsOf = (plan: Plan, runs: readonly RunReport[]): SimVerdict[] =>
   choicesOf(plan) < 2 ? [] : groupsOf(plan).map((group) => verdictAmong(plan, runs, group));
@@ -61,6 +64,9 @@ export function verdictAmong(plan: Plan, runs: readonly RunReport[], variants: r
     isShort,
     missed: missing.map((choice) => settingOf(plan, variants[choice] ?? 0)),
     better: verdict.better.filter(isKept),
-    rows: verdict.rows.map((row) => ({ ...row, outcome: row.outcome + noted(row.at) })),
+    rows: verdict.rows.map((row) => ({
+      ...row,
+      outcome: row.outcome + (tried[row.at]?.isForeign && !row.isOut ? FORESEEN : noted(row.at)),
+    })),
   };
 }

@@ -68,11 +68,12 @@ export function measureRun(
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null);
 
+/** Share by which arrivals must exceed the capacity for an overload to show: twice the share by which chance bunches them. */
+export const shownFrom = (programs: number): number => 2 / Math.sqrt(programs);
+
 const PROGRAMS_MIN = 20;
-/** Time for which programs go on after the last arrival, as a share of the time of arrivals: engines did 80 % of them. */
+/** The same of any number, whether late programs grow in number or not: engines did 80 % of them. */
 const DRAIN_SHARE = 0.25;
-/** The same where late programs grow in number, too: 95 %. */
-const GROWN_DRAIN_SHARE = 0.05;
 /** Times of a program alone for which others must arrive, so that the last ones to end tell more than their own length. */
 const SPANS_MIN = 3;
 
@@ -136,10 +137,10 @@ export class Backlog {
     const { arrivedMs, endedMs } = this.#end;
     const aloneMs = base * this.#end.aloneMs;
     const drain = (endedMs - Math.max(arrivedMs + aloneMs, this.#lastMs)) / spanMs;
-    const chance = Math.sqrt(kept.length);
+    const chance = Math.sqrt(kept.length) / 2;
     // The first quarter fills the engines.
-    const grows = late(0.75, 1) > late(0.5, 0.75) && late(0.75, 1) - late(0.25, 0.5) >= chance / 2;
-    if (grows && drain > Math.max(GROWN_DRAIN_SHARE, 2 / chance)) return true;
+    const grows = late(0.75, 1) > late(0.5, 0.75) && late(0.75, 1) - late(0.25, 0.5) >= chance;
+    if (grows && drain > shownFrom(kept.length)) return true;
     return drain > DRAIN_SHARE && (spanMs >= SPANS_MIN * aloneMs || null);
   }
 }

@@ -66,6 +66,18 @@ describe('the advice of maitred sim', () => {
     expect(document.advice[0]).toBe('Many programs fail: pass-through; plas. Times are of those that completed.');
   });
 
+  it('says which faults no run was long enough for', () => {
+    const conditions = {
+      name: 'c.yaml',
+      conditions: { engineLoss: { atMs: [50_000, 200_000], restartMs: 1 }, gatewayRestarts: { atMs: [90_000] } },
+    };
+    const { plan, runs } = madeUp({ rate: [1] }, {}, (_, seed) => ({ makespan_seconds: 60 * seed, refused: {} }));
+    const variants = plan.variants.map((variant) => ({ ...variant, conditions }));
+    expect(adviceOf({ ...plan, variants }, runs)).toEqual([
+      'engineLoss at 200 s of c.yaml never came, as all programs had ended.',
+    ]);
+  });
+
   it('says first that some programs fail, and under which setting most', () => {
     const told = (of: (at: number) => number, lists: object = { rate: [1, 2], policy: ['pass-through', 'plas'] }) =>
       adviceOf(

@@ -15,8 +15,8 @@ describe('the verdict over several loads', () => {
       'Sustained in most seeds: up to 0.2 a second.',
     ]);
     expect(rows).toEqual([
-      'At 0.1 a second: fcfs-window no difference; plas no difference; srpt 2.0x faster',
-      'At 0.2 a second: fcfs-window no difference; plas 30 % faster; srpt 2.2x faster',
+      'At 0.1 a second: fcfs-window no difference; plas no difference; srpt 2.0x faster, with the future known',
+      'At 0.2 a second: fcfs-window no difference; plas 30 % faster; srpt 2.2x faster, with the future known',
       'At 0.4 a second: fcfs-window both overloaded; plas both overloaded; srpt both overloaded',
     ]);
     expect(choice).toBe(2);

@@ -1,4 +1,5 @@
 import { combinationsOf, type Lists } from '../../cli/sim/axes.js';
+import { NO_CONDITIONS } from '../../cli/sim/conditions.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type { RunReport } from '../../cli/sim/worker.js';
 
@@ -17,6 +18,7 @@ export function madeUp(
   const variants = combinationsOf(all).map((values) => ({
     values,
     ...{ policy: values.policy, balancer: values.balancer, config: { admission: { gate: 0.9 } } },
+    conditions: NO_CONDITIONS,
     arrivals:
       values.concurrency === undefined
         ? { type: 'open', ratePerSecond: values.rate ?? 1 }
