@@ -25,7 +25,7 @@ export function statusOf(context: Parts, seen: Seen): Status {
     ...engineParts(engines, shortages.length > 0),
     callPart(context, seen, shortages),
     ...lossParts(totals.shadow),
-    ...clusterParts(seen.cluster),
+    ...clusterParts(context, seen.cluster),
     ...seen.batches.map(batchPart),
   ];
   const past = [
@@ -98,15 +98,21 @@ function batchPart(batch: Batch): Part {
     : part('batches', 'good', '', text);
 }
 
-function clusterParts(cluster: GatewayState['cluster']): Part[] {
+function clusterParts({ config }: Parts, cluster: GatewayState['cluster']): Part[] {
   if (cluster === null) return [];
-  const { standing, silent, other_version: strange } = cluster;
-  const missing = (ids: readonly string[], why: string) =>
-    ids.length === 0 ? [] : [`What ${ids.join(', ')} does is missing: ${why}.`];
-  const texts =
-    standing === 'split'
-      ? ['The shared state is away: what other gateways do is missing here.']
-      : [...missing(silent, 'no answer'), ...missing(strange, 'another version')];
+  const { standing, live, silent, other_version: strange } = cluster;
+  const { url, gateways } = config.cluster;
+  const warn = (text: string, remedy: string) => [part('gateway', 'warn', 'cluster incomplete', text, remedy)];
+  // Nobody knows then who else is live.
+  if (standing !== 'shared')
+    return warn('The shared state is away: this gateway continues alone.', `start the server at ${url}`);
   const remedy = 'look up in docs/CLUSTER.md#failures what goes on without it';
-  return texts.map((text) => part('gateway', 'warn', 'cluster incomplete', text, remedy));
+  const missing = (ids: readonly string[], why: string) =>
+    ids.length === 0 ? [] : warn(`What ${ids.join(', ')} does is missing: ${why}.`, remedy);
+  const more = 'start the missing gateways, or lower cluster.gateways in all others';
+  return [
+    ...(live < gateways ? warn(`${live} of ${gateways} gateways live.`, more) : []),
+    ...missing(silent, 'no answer'),
+    ...missing(strange, 'another version'),
+  ];
 }

@@ -159,6 +159,7 @@ function registerCluster(scraped: Scraped, context: Parts): void {
     Number(shared.state.up),
   );
   each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ shared }) => shared.state.live);
+  each('gateways_expected', 'As many as `cluster.gateways` says.', () => context.config.cluster.gateways);
   each('store_failures_total', 'Store operations that failed or were late.', ({ shared }) => shared.state.failures);
   scraped('cluster_takes_total', 'Programs that the store was asked for before a call, by result.', ['result'], () =>
     Object.entries(context.cluster?.takes ?? {}).map(([result, programs]) => [{ result }, programs]),

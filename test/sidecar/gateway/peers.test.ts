@@ -12,7 +12,7 @@ import type {
 } from '../../../sidecar/admin/answers.js';
 import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { Desk } from '../../support/shared-desk.js';
-import { ask, bearer, chat, cleanUp, heldEngine, keysOf, named, until, world, type World } from './world.js';
+import { ask, bearer, chat, cleanUp, heldEngine, keysOf, metrics, named, until, world, type World } from './world.js';
 
 const PATIENCE_MS = 60_000;
 const TOKEN = { authorization: 'Bearer operator' };
@@ -42,7 +42,7 @@ async function two() {
       auth: { keys: keysOf('t', 'u') },
       admission: { batching: 'none', gate: 0 },
       // A busy machine makes no operation late.
-      cluster: { url: store.path, pool: 'p', gateway, limitMs: 1000, heartbeatMs: 100, leaseMs: 60_000 },
+      cluster: { url: store.path, pool: 'p', gateway, gateways: 2, limitMs: 1000, heartbeatMs: 100, leaseMs: 60_000 },
     });
   const gateways = [await start('a'), await start('b')] as const;
   for (const gateway of gateways) await live(gateway, 2);
@@ -202,6 +202,26 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
       expect((await a.admin(path)).status).toBe(401);
       expect((await a.ask(path, { headers: bearer('t') })).status, path).toBe(404);
     }
+  });
+
+  it('warn of one that has gone, and of a store that has', async () => {
+    const { store, a, b } = await free();
+    const status = async () => (await get<GatewayState>(a, '/gateway')).status;
+    expect(await status()).toMatchObject({ level: 'good' });
+    await b.gateway.close();
+    await live(a, 1);
+    const fewer = {
+      level: 'warn',
+      title: 'cluster incomplete',
+      text: '1 of 2 gateways live. 1 engine up. No call waits.',
+    };
+    expect(await status()).toMatchObject(fewer);
+    const figures = await metrics(a.adminUrl, TOKEN);
+    expect(figures.get('maitred_cluster_gateways{pool="p"}')).toBe(1);
+    expect(figures.get('maitred_cluster_gateways_expected{pool="p"}')).toBe(2);
+    await store.stop();
+    await until(async () => (await status()).text.startsWith('The shared state is away'), PATIENCE_MS);
+    expect(await status()).toMatchObject({ level: 'warn', helps: `What helps: start the server at ${store.path}.` });
   });
 
   it('leave out an answer that is no JSON', async () => {

@@ -339,8 +339,8 @@ export async function waiting(adminUrl: string): Promise<unknown> {
 }
 
 /** `maitred_` samples of a gateway, `name{labels}` to value. */
-export async function metrics(adminUrl: string): Promise<Map<string, number>> {
-  const { text } = await ask(`${adminUrl}/metrics`);
+export async function metrics(adminUrl: string, headers: Headers = {}): Promise<Map<string, number>> {
+  const { text } = await ask(`${adminUrl}/metrics`, { headers });
   const samples = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, name, value] = /^(maitred_\S+) (\S+)$/.exec(line) ?? [];

@@ -26,6 +26,7 @@ const UNCERTAIN = new Set([
   'nodejs_active_requests',
   'maitred_cluster_store_up',
   'maitred_cluster_gateways',
+  'maitred_cluster_gateways_expected',
   'maitred_cluster_store_failures_total',
   'maitred_cluster_takes_total',
   'maitred_shadow_gain_ratio',

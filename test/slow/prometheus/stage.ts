@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { startStandIns, type Engines } from '../../../processes/gateway.js';
 import { get, untilReady, freePort, serve, start, type Child, type Server } from '../../../processes/process.js';
+import { RedisServer } from '../../../processes/redis.js';
 import { DnsServer } from '../../sidecar/discovery/dns-server.js';
 import { ROOT } from '../../support/tree.js';
 
@@ -36,6 +37,7 @@ export class Stage {
   #engines: Engines | undefined;
   #gateway: Server | undefined;
   #dns: DnsServer | undefined;
+  #store: RedisServer | undefined;
   #prometheus: Child | undefined;
   #prometheusUrl = '';
   #adminUrl = '';
@@ -47,8 +49,10 @@ export class Stage {
     const [configured, found] = this.#engines.urls;
     this.#dns = await DnsServer.start();
     this.#dns.answer = [{ type: 'SRV', value: `0 ${new URL(found ?? '').port} 127.0.0.1` }];
+    this.#store = await RedisServer.start();
     const config = {
       listen: { port: 0 },
+      cluster: { url: this.#store.path, limitMs: 1000 },
       admin: { port: adminPort },
       engines: [{ id: 'gpu-0', url: configured, window: 2 }],
       discovery: [{ dns: { name: 'e.example', type: 'SRV', servers: [this.#dns.address] }, window: 2 }],
@@ -71,7 +75,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    for (const each of [this.#prometheus, this.#gateway, this.#engines]) await each?.stop();
+    for (const each of [this.#prometheus, this.#gateway, this.#engines, this.#store]) await each?.stop();
     await this.#dns?.close();
     rmSync(this.#folder, { recursive: true });
   }
