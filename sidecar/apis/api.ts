@@ -56,11 +56,11 @@ export interface SseEvent {
 
 /** Follows one streamed answer. It must not throw: it ignores unreadable events. */
 export interface StreamReader {
-  /** `hide`: the client must not see this event, because we requested it (the usage chunk) and the client did not. */
+  /** `hide`: the client must not see this event: an error in the engine's form, or the usage chunk that we alone requested. */
   push(event: SseEvent): 'forward' | 'hide';
-  /** Whether the stream has announced its end, even a failure (`[DONE]`, `message_stop`, `response.completed`...). */
+  /** Whether the stream has announced its end (`[DONE]`, `message_stop`, `response.completed`...). */
   readonly complete: boolean;
-  /** Whether the engine itself reported a failure inside the stream. */
+  /** Whether the engine reported a failure before that. */
   readonly failed: boolean;
   /** `sequence_number` that the client's next event must carry; absent in APIs that do not number their events. */
   readonly nextSequence?: number;

@@ -27,6 +27,10 @@ export function parseObject(text: string | undefined): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
+/** Whether an event is an error, of whatever API: engines mix their forms. */
+export const isFailure = ({ type, error }: JsonObject): boolean =>
+  type === 'error' || isObject(error) || (typeof error === 'string' && error !== '');
+
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 /** @param body that may lack the field; absent: the field is there */

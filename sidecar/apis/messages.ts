@@ -4,6 +4,7 @@ import { canonicalMessage, LazyTurn, nothingSaid, readContent } from './canonica
 import {
   checkContent,
   isAbsent,
+  isFailure,
   isObject,
   objectOf,
   parseObject,
@@ -136,14 +137,14 @@ class MessageReader implements StreamReader {
     this.#kept = new Kept(wantsMessage);
   }
 
-  push(event: SseEvent): 'forward' {
+  push(event: SseEvent): 'forward' | 'hide' {
     const name = event.event ?? /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(event.data)?.[1];
-    if (name === undefined || FEW.has(name) || this.#kept.wanted) this.#read(parseObject(event.data) ?? {});
+    if (name === undefined || FEW.has(name) || this.#kept.wanted) return this.#read(parseObject(event.data) ?? {});
     return 'forward';
   }
 
   facts(): AnswerFacts {
-    const isWhole = this.#kept.wanted && this.complete && !this.failed;
+    const isWhole = this.#kept.wanted && this.complete;
     const message = isWhole ? this.#message() : undefined;
     return { usage: anthropicUsage(this.#usage), usageObject: this.#usageObject, message };
   }
@@ -155,14 +156,18 @@ class MessageReader implements StreamReader {
     return canonicalMessage('assistant', { text: this.#text, calls });
   }
 
-  #read(data: JsonObject): void {
+  #read(data: JsonObject): 'forward' | 'hide' {
     const { type, index } = data;
+    if (isFailure(data)) {
+      this.failed ||= !this.complete;
+      return 'hide';
+    }
     if (type === 'content_block_delta') this.#readDelta(index, objectOf(data['delta']));
     else if (type === 'content_block_start') this.#readBlock(index, objectOf(data['content_block']));
     else if (type === 'message_start') this.#readUsage(objectOf(data['message']));
     else if (type === 'message_delta') this.#readUsage(data);
     else if (type === 'message_stop') this.complete = true;
-    else if (type === 'error') this.failed = this.complete = true;
+    return 'forward';
   }
 
   /** Counts only grow during a stream, and servers send zeros for unknown counts, so the largest value holds. */

@@ -10,7 +10,7 @@ import {
   type StreamReader,
 } from './api.js';
 import { canonicalMessage } from './canonical.js';
-import { isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } from './fields.js';
+import { isFailure, isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } from './fields.js';
 import { Kept, openaiUsage } from './usage.js';
 
 /** The parts that chat, completions and embeddings share. */
@@ -66,14 +66,17 @@ export class ChunkReader implements StreamReader {
   }
 
   facts(): AnswerFacts {
-    const isWhole = this.#kept.wanted && this.complete && !this.failed;
+    const isWhole = this.#kept.wanted && this.complete;
     const [message, ...further] = isWhole ? [...this.#choices.values()].map(messageOf) : [];
     const usage = openaiUsage(this.#usageObject?.['usage']);
     return { usage, usageObject: this.#usageObject, message, further };
   }
 
   #read(chunk: JsonObject): 'forward' | 'hide' {
-    if (chunk['error'] !== undefined && chunk['error'] !== null) this.failed = this.complete = true;
+    if (isFailure(chunk)) {
+      this.failed ||= !this.complete;
+      return 'hide';
+    }
     const choices = listOf(chunk['choices']);
     for (const choice of choices) this.#readChoice(objectOf(choice));
     if (!isObject(chunk['usage'])) return 'forward';

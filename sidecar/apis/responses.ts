@@ -4,6 +4,7 @@ import {
   checkContent,
   invalid,
   isAbsent,
+  isFailure,
   isObject,
   listOf,
   objectOf,
@@ -154,11 +155,11 @@ class ResponseReader implements StreamReader {
     return sequence === undefined ? 0 : Number(sequence) + 1;
   }
 
-  push(event: SseEvent): 'forward' {
-    this.#last = event.data;
+  push(event: SseEvent): 'forward' | 'hide' {
     const isTelling = event.event === undefined ? TELLING_MARK.test(event.data) : TELLING.has(event.event);
-    if (isTelling) this.#readWhole(parseObject(event.data) ?? {});
-    else if (event.data.includes('"response.output_item.done"')) this.#keepItem(event.data);
+    if (isTelling && this.#readWhole(parseObject(event.data) ?? {}) === 'hide') return 'hide';
+    this.#last = event.data;
+    if (event.data.includes('"response.output_item.done"')) this.#keepItem(event.data);
     return 'forward';
   }
 
@@ -171,14 +172,17 @@ class ResponseReader implements StreamReader {
     return {
       ...facts,
       usageObject: facts.usage && usageObject,
-      message: this.wantsMessage && this.complete && !this.failed ? message : undefined,
+      message: this.wantsMessage && this.complete ? message : undefined,
     };
   }
 
-  #readWhole(data: JsonObject): void {
-    if (isObject(data['response'])) this.response = data['response'];
-    if (data['type'] === 'response.completed' || data['type'] === 'response.incomplete') this.complete = true;
-    if (data['type'] === 'response.failed' || data['type'] === 'error') this.failed = this.complete = true;
+  #readWhole(data: JsonObject): 'forward' | 'hide' {
+    const { type, response } = data;
+    if (isObject(response)) this.response = response;
+    if (type === 'response.completed' || type === 'response.incomplete') this.complete = true;
+    if (type !== 'response.failed' && !isFailure(data)) return 'forward';
+    this.failed ||= !this.complete;
+    return 'hide';
   }
 
   #keepItem(data: string): void {

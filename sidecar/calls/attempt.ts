@@ -22,7 +22,7 @@ export interface AttemptSink {
   progressed(events: number): void;
 
   /** The stream ended as its API specifies. */
-  streamed(facts: AnswerFacts, failed: boolean): void;
+  streamed(facts: AnswerFacts): void;
   /** A whole answer for the client: 2xx, 3xx or 4xx; `facts` for 2xx. */
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void;
   /** The engine has no room, according to its whole answer. */
@@ -60,7 +60,7 @@ export class Attempt implements AnswerSink {
   #events = 0;
   #reportedEvents = 0;
   #reportedAt = 0;
-  /** That is the stream's first event, or that clients of the API cannot read. */
+  /** An error that the engine sent as an event. Its client gets it in the form of its API. */
   #error: GatewayError | undefined;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -168,24 +168,13 @@ export class Attempt implements AnswerSink {
 
   #split(reader: StreamReader): SseSplitter {
     return new SseSplitter((event) => {
-      const wasComplete = reader.complete;
+      if (this.#error !== undefined) return 'hide';
       const verdict = reader.push(event);
-      if (verdict === 'hide' || this.#error !== undefined) return 'hide';
-      if ((this.#events === 0 && reader.failed) || (!wasComplete && this.#isForeign(event.data))) {
-        this.#error = failureOf(this.#status, Buffer.from(event.data), this.#asked);
-        return 'hide';
-      }
+      if (reader.failed) this.#error = failureOf(this.#status, Buffer.from(event.data), this.#asked);
+      if (verdict === 'hide') return 'hide';
       if (this.#events++ === 0) this.sink.began(reader);
       return verdict;
     });
-  }
-
-  /** Whether an event is an error of another API: those of ours that begin like this are chunks of chat. */
-  #isForeign(data: string): boolean {
-    const { api } = this.call;
-    return (
-      /^\s*\{\s*"error"\s*:\s*[{"]/.test(data) && (api.kind === 'responses' || !api.isError(parseObject(data) ?? {}))
-    );
   }
 
   /** If nothing was forwarded, another engine may do better. */
@@ -198,7 +187,7 @@ export class Attempt implements AnswerSink {
   /** A stream that announced its end is complete, even if its connection broke. */
   #settleStream(error?: GatewayError, fault: Fault = 'answer'): void {
     this.#over = true;
-    if (this.reader?.complete === true) return this.sink.streamed(this.reader.facts(), this.reader.failed);
+    if (this.reader?.complete === true) return this.sink.streamed(this.reader.facts());
     const cutShort = new GatewayError('engine_failed', 'The engine ended its answer before it was complete.');
     this.sink.failed(error ?? cutShort, fault);
   }

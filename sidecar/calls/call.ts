@@ -16,6 +16,7 @@ import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { refusalFor } from './refusal.js';
 import { Reply } from './reply.js';
+import { faultOf } from '../watch/totals.js';
 import { CallTimes } from './times.js';
 
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
@@ -127,27 +128,33 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.context.driver.emit({ type: 'callProgressed', call: this.spec.id, outputTokens: tokens(events) });
   }
 
-  streamed(facts: AnswerFacts, failed: boolean): void {
+  streamed(facts: AnswerFacts): void {
     this.#reply.end();
-    this.#finish(facts, failed ? 'engine_error' : 'completed');
+    this.#finish(facts);
   }
 
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
     const attempt = this.#attempt;
-    const refusal = status < 400 ? undefined : attempt?.refusal(status, body);
-    this.failures.note(this.#dispatch, refusal, this.#times);
-    if (this.#reply.streaming)
-      this.#reply.fail(refusal ?? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.'));
-    else {
-      const { api, requestId } = this.spec;
-      const sent = refusal === undefined ? { bytes: body, changes: {} } : refusalFor(api, body, refusal, requestId);
+    const { api, id, requestId } = this.spec;
+    const { streaming } = this.#reply;
+    const isGood = status < 400;
+    const unread = new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
+    const error = isGood ? (streaming ? unread : undefined) : attempt?.refusal(status, body);
+    this.failures.note(this.#dispatch, error, this.#times);
+    if (isGood && streaming)
+      return this.#end('engine_error', { type: 'callFailed', call: id, failure: 'lost' }, unread);
+    if (!streaming) {
+      const sent = error === undefined ? { bytes: body, changes: {} } : refusalFor(api, body, error, requestId);
       const theirs = { ...headers, ...sent.changes };
       this.#reply.whole(status, toClient(theirs, attempt?.engine.url, this.#headers()), sent.bytes);
+    } else if (error !== undefined) {
+      this.#reply.fail(error);
+      this.#reply.status = status;
     }
-    if (facts !== undefined) return this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
-    if (status !== 429 && status < 500) this.#attempt?.engine.responded();
-    const event = { type: 'callFailed', call: this.spec.id, failure: 'refused' } as const;
-    this.#end(status < 500 ? 'client_error' : 'engine_error', event);
+    if (facts !== undefined) return this.#finish(facts);
+    if (status !== 429 && status < 500) attempt?.engine.responded();
+    const outcome = faultOf(`engine_${status}`) === 'client' ? 'client_error' : 'engine_error';
+    this.#end(outcome, { type: 'callFailed', call: id, failure: 'refused' });
   }
 
   busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
@@ -222,12 +229,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.context.observers.tell('madeResponse', facts.responseId, this.spec, this.#dispatch.engine, usage);
   }
 
-  #finish(facts: AnswerFacts, outcome: Outcome): void {
+  #finish(facts: AnswerFacts): void {
     const engine = this.#attempt?.engine;
-    if (outcome === 'completed') {
-      engine?.succeeded(this.#program);
-      for (const [other, ...failed] of this.#doubted) if (other !== engine) other.outdone(this.#program, ...failed);
-    }
+    engine?.succeeded(this.#program);
+    for (const [other, ...failed] of this.#doubted) if (other !== engine) other.outdone(this.#program, ...failed);
     const { usageObject } = facts;
     const adapter = usageObject === undefined ? undefined : engine?.adapter;
     const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;
@@ -241,14 +246,14 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       ...(serviceMs !== undefined && { serviceMs: millis(serviceMs) }),
       ...(queueMs !== undefined && { queueMs: millis(queueMs) }),
     };
-    this.#end(outcome, event, undefined, usage);
+    this.#end('completed', event, undefined, usage);
   }
 
   /** A client that leaves while its call is queued has probably lost patience, so it may ask again. */
   #clientGone(): void {
     const reader = this.#state === 'streaming' ? this.#attempt?.reader : undefined;
     // Clients leave at the last event, ahead of the engine's end.
-    if (reader?.complete === true) return this.streamed(reader.facts(), reader.failed);
+    if (reader?.complete === true) return this.streamed(reader.facts());
     const mayReturn = this.#state === 'queued';
     if (mayReturn) this.#mayReturn();
     const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
@@ -281,7 +286,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #end(outcome: Outcome, event: Event | undefined, error?: GatewayError, usage?: Usage): void {
     if (this.#state === 'ended') return;
     const { context } = this;
-    const isAnswered = outcome === 'completed' || outcome === 'client_error';
+    const isAnswered = error === undefined && this.#reply.status < 500;
     const hungMs = isAnswered ? 0 : this.#hungMs;
     this.#state = 'ended';
     clearInterval(this.#commentTimer);

@@ -145,8 +145,8 @@ export function secretsOf({ config, url }: Pick<Engine, 'config' | 'url'>, heade
   return [url.host, url.hostname, ...keys];
 }
 
-/** OpenAI and Anthropic nest the error, FastAPI's servers may; others have its fields at the top. */
+/** OpenAI and Anthropic nest the error, FastAPI's servers may, and failed responses; others have its fields at the top. */
 function errorIn(body: Buffer): JsonObject | undefined {
   const answer = parseObject(body.toString('utf8'));
-  return [answer?.['error'], answer?.['detail']].find(isObject) ?? answer;
+  return [answer?.['error'], answer?.['detail'], objectOf(answer?.['response'])['error']].find(isObject) ?? answer;
 }

@@ -17,17 +17,18 @@ const MARKS = 200;
 const OUTAGES = 1000;
 const LEFT_MAX = 1000;
 
-/** Statuses of engines for a call that is wrong in itself; others may be those of a wrong key or model at the engine. */
-const ENGINE_CLIENT_ERRORS = ['engine_400', 'engine_413', 'engine_415', 'engine_422'];
+/** A call that waited too long is no fault of its client, nor is a key that an engine refuses. */
+const NOT_OF_CLIENT = ['queue_timeout', 'engine_401', 'engine_403'];
 
 /** The code with which a call failed, of an engine's answer its status; undefined: it did not. */
 export const faultIn = ({ outcome, code, status }: CallReport): string | undefined =>
   outcome === 'completed' ? undefined : (code ?? `engine_${status}`);
 
-/** Whose fault the end of a call was. A call that found no room or waited too long is none of its client. */
+/** Whose fault the end of a call was. That it found no room is none of its client. */
 export function faultOf(end: string): 'client' | 'service' {
-  const { status = 500 } = (ERRORS as Partial<Record<string, { readonly status: number }>>)[end] ?? {};
-  const isClient = ENGINE_CLIENT_ERRORS.includes(end) || (status < 500 && status !== 429 && end !== 'queue_timeout');
+  const own = (ERRORS as Partial<Record<string, { readonly status: number }>>)[end]?.status;
+  const status = own ?? Number(/^engine_(\d+)$/.exec(end)?.[1]);
+  const isClient = status >= 400 && status < 500 && status !== 429 && !NOT_OF_CLIENT.includes(end);
   return isClient ? 'client' : 'service';
 }
 

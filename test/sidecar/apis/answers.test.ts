@@ -124,10 +124,16 @@ describe('chat streams', () => {
     expect(reader.facts().message).toEqual(whole.message);
   });
 
-  it('sees an error that the engine sends', () => {
+  it('sees and hides an error that the engine sends, which is none of an answer that is whole', () => {
     const reader = open(chat);
-    reader.push(data({ error: { message: 'boom', code: 500 } }));
-    expect([reader.failed, reader.complete, reader.facts().message]).toEqual([true, true, undefined]);
+    expect(reader.push(data({ error: null, choices: [] }))).toBe('forward');
+    expect(reader.failed).toBe(false);
+    expect(reader.push(data({ error: { message: 'boom', code: 500 } }))).toBe('hide');
+    expect([reader.failed, reader.complete]).toEqual([true, false]);
+    const whole = open(chat);
+    whole.push(data({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+    expect(whole.push(data({ error: 'boom' }))).toBe('hide');
+    expect([whole.failed, whole.complete]).toEqual([false, true]);
   });
 
   it('does not keep an answer longer than it remembers', () => {
@@ -195,10 +201,10 @@ describe('messages streams', () => {
 
   it('reads events without a name by their type, and sees an error', () => {
     const reader = open(messages);
+    expect(reader.push(data({ type: 'error', error: { type: 'overloaded_error' } }))).toBe('hide');
+    expect(reader.failed).toBe(true);
     reader.push(data({ type: 'message_stop' }));
     expect(reader.complete).toBe(true);
-    reader.push(data({ type: 'error', error: { type: 'overloaded_error' } }));
-    expect(reader.failed).toBe(true);
   });
 });
 
@@ -238,8 +244,10 @@ describe('responses streams', () => {
 
   it('sees a failure', () => {
     const reader = open(responses);
-    reader.push(named({ type: 'response.failed', response: { ...response, error: { code: 'x' } } }));
-    expect([reader.failed, reader.complete]).toEqual([true, true]);
+    expect(reader.push(named({ type: 'response.failed', response: { ...response, error: { code: 'x' } } }))).toBe(
+      'hide',
+    );
+    expect([reader.failed, reader.complete]).toEqual([true, false]);
   });
 
   it('fails under the id that the client was told, with the next number', () => {

@@ -210,13 +210,6 @@ describe('a streamed answer', () => {
     const got = await chat({ stream: true });
     expect(got.json()).toEqual(completionBody());
   });
-
-  it('in which the engine reports an error is passed on as it came', async () => {
-    const parts = [TEXT_EVENT, 'data: {"error":{"message":"boom"}}\n\n', DONE_EVENT];
-    const { calls, chat } = await lone(stream(parts));
-    expect((await chat({ stream: true })).text).toBe(parts.join(''));
-    await expect.poll(() => calls()[0]?.['outcome']).toBe('engine_error');
-  });
 });
 
 describe('other APIs', () => {

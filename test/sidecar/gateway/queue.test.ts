@@ -105,7 +105,7 @@ describe('a call that waits', () => {
     await first;
     expect(errorCode(text)).toBe('bad_request');
     expect(text).toContain('too long for me');
-    await expect.poll(() => logs.some((line) => line['outcome'] === 'client_error')).toBe(true);
+    await expect.poll(() => logs.some(({ code }) => code === 'engine_422')).toBe(true);
   });
 });
 
