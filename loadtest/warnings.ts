@@ -9,6 +9,8 @@ const LATE_MS = 50;
 const CPU_SHARE = 0.9;
 /** Share of a core below which the load tester was not the bottleneck itself, but was held up by other load. */
 const IDLE_SHARE = 0.25;
+/** Begins the warning of a machine that held the load tester up. */
+export const BUSY = 'This machine was too busy';
 /** Deviation in length above which prompts count as wrong. */
 const LENGTH_SHARE = 0.01;
 
@@ -36,7 +38,7 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
     const [who, remedy] =
       cpuShare > IDLE_SHARE
         ? ['The load tester was a bottleneck', 'Start several, with different seeds.']
-        : ['This machine was too busy', 'Repeat on an idle machine.'];
+        : [BUSY, 'Repeat on an idle machine.'];
     warnings.push(
       `${who}: 1 % of calls went out ${real(lateSendMs.p99, options.timeScale)} late or more (event-loop lag p99 ${real(loopLagMs.p99, options.timeScale)}, ${(100 * cpuShare).toFixed(0)} % of one core). Latencies include this. ${remedy}`,
     );

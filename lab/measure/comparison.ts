@@ -47,34 +47,37 @@ export function verdictOf({ ratio, low, high }: Ratio, margin: number): Verdict 
   return least >= sooner && most <= later ? 'same' : 'unsure';
 }
 
-/** Normal quantile of a power of 80 %, and the most pairs to speak of. */
+/** Normal quantile of a power of 80 %. */
 const POWER = 0.842;
-const PAIRS_MAX = 64;
 /** Of fewer nobody knows whether more would tell; the last ones decide. */
 const PAIRS_FEW = 8;
 export const PAIRS_LAST = 16;
+/** The most to speak of. Runs of a load test last: these are fewer, and the first that are not few decide. */
+const PAIRS_MAX = 64;
 
 /**
  * About how many pairs would tell an unsure ratio: the least n with (t + z) s / sqrt(n) at most d, the sample size of
  * the NIST/SEMATECH e-Handbook, 7.2.2.2. d is from the ratio's logarithm to the margin's, t Student's quantile for n
  * pairs, z that of the power, and s the deviation, from the present half-width, which is t s / sqrt(pairs). Undefined
- * without an interval, for a ratio within the margin (there may be nothing to tell), and where it is above 64.
+ * without an interval, for a ratio within the margin (there may be nothing to tell), and where it is above the most.
  */
-function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | undefined {
+function pairsToTell({ ratio, high, pairs }: Ratio, margin: number, most: number): number | undefined {
   if (ratio === null || high === null) return undefined;
   const distance = Math.abs(Math.log(ratio)) + Math.log(1 - margin);
   const deviation = (Math.log(high / ratio) * Math.sqrt(pairs)) / studentQuantile(pairs - 1);
-  for (let count = pairs + 1; distance > 0 && count <= PAIRS_MAX; count += 1)
+  for (let count = pairs + 1; distance > 0 && count <= most; count += 1)
     if (((studentQuantile(count - 1) + POWER) * deviation) / Math.sqrt(count) <= distance) return count;
   return undefined;
 }
 
 /** An interval whose ends are so many times apart holds differences that matter. */
 const FAR_APART = 1.5;
+/** Margins within which an interval is told as it is: a difference in it hardly matters. */
+const NARROW = 2.5;
 
 /**
- * How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell, and from 16 on,
- * which decide: one advice must not lead to another. Whether a gain may be hidden.
+ * How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell, and from 16
+ * seeds or 8 runs on, which decide: one advice must not lead to another. Whether a gain may be hidden.
  */
 export function moreOf(
   ratio: Ratio,
@@ -82,9 +85,14 @@ export function moreOf(
   repeated: string,
 ): { count?: number; text: string; isOpen: boolean } {
   if ((ratio.low ?? 0) >= 1 - margin) return { text: 'not faster', isOpen: false };
-  const enough = ratio.pairs >= PAIRS_LAST ? undefined : pairsToTell(ratio, margin);
+  const [last, most] = repeated === 'runs' ? [PAIRS_FEW, PAIRS_LAST] : [PAIRS_LAST, PAIRS_MAX];
+  const enough = ratio.pairs >= last ? undefined : pairsToTell(ratio, margin, most);
   if (enough !== undefined) return { count: enough, text: `about ${enough} ${repeated} would tell`, isOpen: true };
-  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `too few ${repeated} to tell`, isOpen: true };
+  if (ratio.low !== null && ratio.high !== null && verdictOf(ratio, NARROW * margin) === 'same') {
+    const percent = Math.ceil(100 * Math.max(1 - ratio.low, ratio.high - 1));
+    return { text: `no difference above ${percent} %`, isOpen: false };
+  }
+  if (ratio.pairs < PAIRS_FEW) return { count: last, text: `too few ${repeated} to tell`, isOpen: true };
   const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
   const isNear = Math.abs(Math.log(ratio.ratio ?? NaN)) <= -Math.log(1 - margin);
   const isSome = (ratio.low ?? 0) > 1 || (ratio.high ?? Infinity) < 1;

@@ -1,6 +1,7 @@
-import { hasFewWaits } from '../../lab/index.js';
+import { hasFewWaits, scaled } from '../../lab/index.js';
 import { number } from '../../text/index.js';
 import { RUNS } from '../load.js';
+import { BUSY } from '../warnings.js';
 import type { Summarized } from './document.js';
 import { causesOf } from './pairs.js';
 import { isLossy, isSlowed, leftText, programsToTell, sustains, type TargetReport } from './target.js';
@@ -68,9 +69,25 @@ export function openText(document: Timed): string {
   const { targets } = document;
   const programs = programsToTell(targets);
   const whether = `whether ${String(rateOf(document))} a second can be sustained`;
-  return programs === 0
-    ? `Not known without a baseline ${whether}.`
-    : `Too few programs to tell ${whether}: ${againText([document], runsOf([document]), programs)}`;
+  if (programs === 0) return `Not known without a baseline ${whether}.`;
+  const again = againText([document], runsOf([document]), programs);
+  return `Too few programs to tell ${whether}: ${again}${lowerText(document, programs)}`;
+}
+
+/** Programs of which so many times more are a long run. */
+const LONG = 10;
+
+/** Asks for a lower rate first, if too high a one may be why so many programs would tell. */
+function lowerText(document: Timed, programs: number): string {
+  const target = document.targets.find(isSlowed);
+  const had = target === undefined ? Infinity : target.programs / target.by_run.length;
+  if (target === undefined || programs < LONG * had) return '';
+  const slowdown = { ...target.slowdown, mean: 1 };
+  const calm = { ...target, slowdown, arrivals_seconds: scaled(target.arrivals_seconds, BEYOND) };
+  const [rate, slowed] = [(rateOf(document) ?? 0) / BEYOND, target.slowdown.mean ?? 0].map((value) =>
+    Number(value.toPrecision(2)),
+  );
+  return ` Try --rate ${rate} --programs ${programsToTell([calm]) || had} first, as programs took ${slowed} times as long as alone.`;
 }
 
 /** Asks for loads again under which a target did worse than under a higher one. */
@@ -96,8 +113,10 @@ export function shortText(documents: readonly Timed[]): string[] {
     : [`Many of so few programs fill or empty the engines: ${againText(short, runsOf(short), programs)}`];
 }
 
-/** Asks for the runs that would tell where two targets seem to differ. */
-export function tooFewRunsText(documents: readonly (Timed & Pick<Summarized, 'ab'>)[]): string {
+/** Asks for the runs that would tell where two targets seem to differ; a busy machine would hide it from any number. */
+export function tooFewRunsText(documents: readonly (Timed & Pick<Summarized, 'ab' | 'warnings'>)[]): string {
+  if (documents.some(({ warnings }) => warnings.some((text) => text.includes(BUSY))))
+    return `${BUSY} to tell which is better: run again on an idle one.`;
   const runs = Math.max(...documents.map(({ ab }) => ab?.runs_to_tell ?? 1));
   return `To tell which is better, ${againText(documents, runs)}`;
 }

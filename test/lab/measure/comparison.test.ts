@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MARGIN, pairedRatio, type Pair, verdictOf } from '../../../lab/measure/comparison.js';
+import { MARGIN, moreOf, pairedRatio, type Pair, verdictOf } from '../../../lab/measure/comparison.js';
 import { Dice } from '../../../workloads/dice.js';
 
 const positive = fc.double({ min: 0.01, max: 1e4, noNaN: true });
@@ -73,6 +73,24 @@ describe('the ratio of paired means', () => {
         [6, 0],
       ]),
     ).toEqual({ ratio: 0, low: null, high: null, pairs: 2 });
+  });
+});
+
+describe('the repetitions that would tell', () => {
+  it.each([
+    ['runs', { ratio: 1, low: 0.979, high: 1.028, pairs: 3 }, undefined, 'no difference above 3 %'],
+    ['seeds', { ratio: 1, low: 0.951, high: 1.04, pairs: 8 }, undefined, 'no difference above 5 %'],
+    ['runs', { ratio: 1, low: 0.93, high: 1.07, pairs: 3 }, 8, 'too few runs to tell'],
+    ['seeds', { ratio: 1, low: 0.93, high: 1.07, pairs: 3 }, 16, 'too few seeds to tell'],
+    ['runs', { ratio: 1, low: 0.93, high: 1.07, pairs: 8 }, undefined, 'treat them as equal'],
+    // Of so many runs nobody should be asked.
+    ['runs', { ratio: 1.07, low: 0.81, high: 1.41, pairs: 3 }, 8, 'too few runs to tell'],
+    ['seeds', { ratio: 1.07, low: 0.81, high: 1.41, pairs: 3 }, 45, 'about 45 seeds would tell'],
+    ['runs', { ratio: 1.1, low: 0.96, high: 1.26, pairs: 3 }, 7, 'about 7 runs would tell'],
+    ['runs', { ratio: 1.04, low: null, high: null, pairs: 1 }, 8, 'too few runs to tell'],
+  ])('of %s are few, and none where %j is narrow', (repeated, ratio, count, text) => {
+    expect(moreOf(ratio, MARGIN, repeated)).toMatchObject({ text, ...(count !== undefined && { count }) });
+    expect(moreOf(ratio, MARGIN, repeated).count).toBe(count);
   });
 });
 

@@ -198,6 +198,10 @@ it('the advice on one run of two targets is to repeat it, and on few programs at
     `Many of so few programs fill or empty the engines: ${again} 3 --programs 30 --repeat 3: about 5 min.`,
   ]);
   expect(advice(reporter.report(summary({ complete: false })))).toEqual([]);
+  const busy = ['This machine was too busy: 1 % of calls went out 5.25 s late or more.'];
+  expect(advice(reporter.report(summary({ warnings: busy })))).toEqual([
+    'This machine was too busy to tell which is better: run again on an idle one.',
+  ]);
 });
 
 describe('advice on overload', () => {
@@ -269,6 +273,12 @@ describe('advice on overload', () => {
       { rate_per_second: 1.6 },
       slowed,
       'Too few programs to tell whether 1.6 a second can be sustained: run again with --rate 1.6 --programs 260: about 3 min.',
+    ],
+    // A lower rate tells sooner.
+    [
+      { rate_per_second: null, arrivals: 'trace', trace_speed: 4 },
+      { ...slowed, programs: 24, arrivals_seconds: 11, slowdown: { mean: 3.9 }, program_seconds: { mean: 48 } },
+      'Too few programs to tell whether 2.1 a second can be sustained: run again with --rate 2.1 --programs 1680, and no --trace-speed: about 59 min. Try --rate 0.53 --programs 80 first, as programs took 3.9 times as long as alone.',
     ],
     // It is so slowed that an overload would be told as soon as programs arrive for five times one's time alone.
     [
