@@ -5,7 +5,7 @@ import type { AloneSpeed, LoadCallRecord, LoadOptions, LoadObserver } from './lo
 import type { Meter } from './meter.js';
 import type { Target } from './target.js';
 
-export type PlayOptions = Pick<LoadOptions, 'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'seed' | 'stream'>;
+type PlayOptions = Pick<LoadOptions, 'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'seed' | 'stream'>;
 
 export interface Stage {
   readonly index: number;

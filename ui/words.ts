@@ -15,7 +15,7 @@ const UNNAMED = /^[0-9a-f]{8}$/;
 /** A type, of whose hash only the beginning is told: nobody reads one. */
 export const typeName = (type: string | null): string =>
   type === null ? '–' : isUnnamed(type) ? `type ${type.slice(0, 4)}` : type;
-export const isUnnamed = (type: string | null): boolean => UNNAMED.test(type ?? '');
+const isUnnamed = (type: string | null): boolean => UNNAMED.test(type ?? '');
 /** Its tooltip. */
 export const typeHint = (type: string | null): string =>
   isUnnamed(type) ? `${type}. ${MEANINGS.type}` : (type ?? 'not known here');

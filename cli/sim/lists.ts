@@ -13,7 +13,7 @@ export type NumberRange = Parameters<typeof numberFrom>;
 export type NumbersReader = (text: string, before?: readonly number[]) => readonly number[];
 
 /** Values of a range of loads, its ends included. */
-export const RANGE_VALUES = 5;
+const RANGE_VALUES = 5;
 
 /** Reads an option's numbers, separated by commas or repeated, in rising order; `0.1..0.4` stands for five values in equal ratios, of two digits. */
 export function loadsFrom(...range: NumberRange): NumbersReader {

@@ -164,7 +164,7 @@ function checkRuns(command: Command, lists: Lists & { readonly seed: readonly nu
     command.error(`${integer(runs)} runs (${factors}) exceed the limit of ${RUNS_MAX}: give fewer values`);
 }
 
-export function variantOf(
+function variantOf(
   command: Command,
   flags: SimFlags,
   source: ProgramSource,

@@ -29,7 +29,7 @@ export interface Scheduling {
 }
 
 /** Keys of the configuration, by the names of their flags. */
-export const KEYS = {
+const KEYS = {
   policy: 'policy.name',
   balancer: 'balancer.name',
   window: 'admission.window',

@@ -125,7 +125,7 @@ export class Sample {
 }
 
 /** For ascending values: the least one such that this share of all is not above it. NaN without values. */
-export function nearestRank(sorted: ArrayLike<number>, share: number): number {
+function nearestRank(sorted: ArrayLike<number>, share: number): number {
   // 0.95 x 100 is slightly above 95: without the allowance the rank would be one too high.
   const rank = Math.ceil(share * sorted.length - 1e-9);
   return sorted[Math.max(0, rank - 1)] ?? NaN;

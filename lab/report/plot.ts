@@ -15,7 +15,7 @@ import {
   type SvgElement,
 } from './svg-document.js';
 
-export interface ChartText {
+interface ChartText {
   /** Title of the chart, also its accessible name. */
   readonly title: string;
   /** Description of the picture, in a sentence or two. */
@@ -24,7 +24,7 @@ export interface ChartText {
   readonly width?: number;
 }
 
-export interface Axis {
+interface Axis {
   /** Includes the unit. */
   readonly label: string;
 }
@@ -36,12 +36,12 @@ export interface LineChart extends ChartText {
   readonly series: readonly Series[];
 }
 
-export interface Series {
+interface Series {
   readonly name: string;
   readonly points: readonly Point[];
 }
 
-export interface Point {
+interface Point {
   readonly x: number;
   /** Null: unknown, a gap in the line. */
   readonly y: number | null;
@@ -54,7 +54,7 @@ export interface BarChart extends ChartText {
   readonly series: readonly BarSeries[];
 }
 
-export interface BarSeries {
+interface BarSeries {
   readonly name: string;
   /** One for each group; null: none. */
   readonly values: readonly (number | null)[];

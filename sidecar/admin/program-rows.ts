@@ -12,10 +12,10 @@ import { engineRow } from './state-rows.js';
 import { engineRemedy, troubleOf } from './engine-words.js';
 
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
-export const CALLS_MAX = 100;
+const CALLS_MAX = 100;
 
 /** Rows of programs, each with the present cause of its longest wait. */
-export function programRows({ driver, fleet, known, peers }: Parts, rows: readonly ProgramView[]): Answers.Program[] {
+function programRows({ driver, fleet, known, peers }: Parts, rows: readonly ProgramView[]): Answers.Program[] {
   const { views } = driver;
   const now = driver.now();
   const longest = rows.map(longestWaiting);

@@ -28,7 +28,7 @@ export interface InputLimits extends Pick<Config['batches'], 'linesMax' | 'lineB
 }
 
 /** The facts of each line that a run needs: its place, its number in the file from 1, its tokens by estimate. */
-export type InputLine = Place & Pick<Outline, 'line' | 'promptTokens' | 'outputTokens'>;
+type InputLine = Place & Pick<Outline, 'line' | 'promptTokens' | 'outputTokens'>;
 
 export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 'models' | 'warnings'> {
   readonly lines: readonly InputLine[];

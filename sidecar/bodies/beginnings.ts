@@ -15,7 +15,7 @@ const REFERENCE_BYTES = 8;
 const ITEM_BYTES = 96;
 const NAME_CHARS_MAX = 64;
 
-export type Item = Span & Outline;
+type Item = Span & Outline;
 
 /** A beginning of bodies that has been read, up to the last item in its blocks. */
 export interface Beginning extends List {

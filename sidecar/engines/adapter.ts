@@ -71,7 +71,7 @@ export interface EngineAdapter {
 }
 
 /** An engine's abort by id: unique per attempt of a call, and of one length, because SGLang aborts by prefix. */
-export interface Abort {
+interface Abort {
   /** Body fields that give the request this id. */
   fields(requestId: string, path: string): JsonObject;
   /** The POST request that aborts it. */

@@ -112,7 +112,7 @@ export function inAll<S extends Excerpt>(seats: readonly S[]): S | undefined {
 }
 
 /** The latest seat, if all belong to one program. */
-export function oneOf(seats: readonly Answered[]): Answered | undefined {
+function oneOf(seats: readonly Answered[]): Answered | undefined {
   const program = seats[0]?.program;
   return seats.every((seat) => seat.program === program) ? seats.at(-1) : undefined;
 }
@@ -153,7 +153,7 @@ export function idOf({ callIds }: CanonicalMessage): string | undefined {
   return id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
 }
 
-export const printedIds = (content: string): string[] =>
+const printedIds = (content: string): string[] =>
   content.length > PRINTED_CHARS_MAX || !HAS_PRINTED_ID.test(content)
     ? []
     : [...content.matchAll(PRINTED_ID)]

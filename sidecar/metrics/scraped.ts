@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-export type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number];
+type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number];
 
 /**
  * Registers a metric that is read during a scrape: a counter if its name ends in `_total`, else a gauge.

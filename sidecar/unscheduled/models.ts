@@ -20,7 +20,7 @@ export function unserved(context: Context, model: string): GatewayError {
   return isKnown ? noEngine(fleet) : unknownModel(context, model);
 }
 
-export function unknownModel(context: Context, model: string): GatewayError {
+function unknownModel(context: Context, model: string): GatewayError {
   const known = [...mergedModels(context).keys()];
   const more = known.length > NAMED_MAX ? ` and ${known.length - NAMED_MAX} more` : '';
   const there = known.length === 0 ? '' : ` There are: ${known.slice(0, NAMED_MAX).join(', ')}${more}.`;

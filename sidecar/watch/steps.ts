@@ -53,7 +53,7 @@ export class Ratios<Name = string> {
 const BIN_RATIO = 1.1;
 
 /** Durations of the events in a step, by bin. Its quantiles are within a tenth of the true ones. */
-export class Durations extends Ratios<number> {
+class Durations extends Ratios<number> {
   took(ms: number): void {
     this.add(Math.ceil(Math.log(Math.max(1, ms)) / Math.log(BIN_RATIO)), ms);
   }

@@ -37,7 +37,7 @@ export interface Preset {
 }
 
 /** The experts of all layers together. Each layer has the same number and chooses the same number for a token. */
-export interface Experts {
+interface Experts {
   readonly bytes: number;
   readonly total: number;
   readonly perToken: number;

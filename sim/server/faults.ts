@@ -22,7 +22,7 @@ export const FAULTS = {
   'load-fails': 'lose what the host tier sends, and compute it',
 } as const;
 
-export type FaultName = keyof typeof FAULTS;
+type FaultName = keyof typeof FAULTS;
 
 export type Fault = ReadonlyMap<FaultName, number | undefined>;
 

@@ -32,7 +32,7 @@ export function isOversized(call: Call, live: readonly Engine[], gate: number): 
 }
 
 /** Whether the engine may be sent one more over-long call. On probation it runs one call at a time. */
-export function mayRefuse(engine: Engine, nowMs: number): boolean {
+function mayRefuse(engine: Engine, nowMs: number): boolean {
   if (!engine.isOpen(nowMs)) return false;
   if (engine.probation) return engine.inFlight === 0;
   let passing = 0;

@@ -10,7 +10,7 @@ export interface Standing {
 }
 
 /** The facts of a call that decide its standing; without an id, any call that its program could make now. */
-export interface Arrival {
+interface Arrival {
   readonly id?: CallId;
   readonly arrivedAtMs: number;
   readonly serviceAtArrivalMs: number;
@@ -18,7 +18,7 @@ export interface Arrival {
   readonly newPromptTokens?: number;
 }
 
-export interface ProgramFacts {
+interface ProgramFacts {
   readonly id: ProgramId;
   /** Its declared rest (`foresight/`); undefined without foresight. */
   readonly outlook?: { declaredMs(serviceMs: number): number | undefined } | undefined;

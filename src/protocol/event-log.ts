@@ -4,7 +4,7 @@ import type { Millis } from './units.js';
 /** The event log (`docs/JSON.md`): its header, then steps and changes of settings in their order, then its end. */
 export const EVENT_LOG_VERSION = 1;
 
-export interface LogHeader {
+interface LogHeader {
   readonly maitredEventLog: typeof EVENT_LOG_VERSION;
   readonly maitred: string;
   /** The core's behaviour (`behaviour.ts`). */
@@ -29,7 +29,7 @@ export interface LogChange {
 }
 
 /** The last line; it is missing when the writer was killed. */
-export interface LogEnd {
+interface LogEnd {
   /** `behind`: the disk could not keep up. */
   readonly end: 'closed' | 'behind';
   /** Steps and changes in the log. */

@@ -3,7 +3,7 @@ import { readText } from './tree.js';
 
 /** The dashboard and the alerts, as far as tests read them. */
 
-export interface Panel {
+interface Panel {
   readonly id: number;
   readonly type: string;
   readonly title: string;

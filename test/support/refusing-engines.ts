@@ -3,7 +3,7 @@ import { started } from './core-events.js';
 import { Desk } from './core-desk.js';
 
 /** Callers alike, each with one call at a time. */
-export interface Callers {
+interface Callers {
   readonly count: number;
   /** Undefined: each is a tenant of its own. */
   readonly tenant?: string;

@@ -20,7 +20,7 @@ export function take(workload: Workload, count: number, seed = 1): AgentProgram[
 }
 
 /** Largest sum of `own` over a chain of dependent calls. */
-export function longestWay({ calls }: AgentProgram, own: (call: AgentProgram['calls'][number]) => number): number {
+function longestWay({ calls }: AgentProgram, own: (call: AgentProgram['calls'][number]) => number): number {
   const until: number[] = [];
   for (const call of calls) until.push(own(call) + Math.max(0, ...call.after.map((before) => until[before]!)));
   return Math.max(...until);

@@ -59,4 +59,4 @@ function systemPrefix(message: AgentMessage | undefined, promptTokens: number) {
 }
 
 /** Tokens of a text, where a recording does not count them. */
-export const textTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+const textTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);

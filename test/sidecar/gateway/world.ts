@@ -334,7 +334,7 @@ export function errorCode(text: string): string | undefined {
 export const refusal = ({ status, text }: Got) => [status, errorCode(text)];
 
 /** Number of waiting calls. */
-export async function waiting(adminUrl: string): Promise<unknown> {
+async function waiting(adminUrl: string): Promise<unknown> {
   return (await ask(`${adminUrl}/queue`)).json()['waiting'];
 }
 

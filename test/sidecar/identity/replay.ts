@@ -4,7 +4,7 @@ import type { Identifier, IdentityRequest } from '../../../sidecar/identity/inde
 import { makeRandom } from '../../../bench/numbers.js';
 
 /** A request from a client. */
-export interface Sent {
+interface Sent {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: JsonObject;

@@ -19,7 +19,7 @@ interface Probe {
   readonly httpGet: { readonly path: string };
 }
 
-export interface Container {
+interface Container {
   readonly name: string;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
@@ -30,7 +30,7 @@ export interface Container {
   readonly securityContext: object;
 }
 
-export interface Pod {
+interface Pod {
   readonly automountServiceAccountToken: boolean;
   readonly terminationGracePeriodSeconds: number;
   readonly initContainers?: readonly Container[];

@@ -14,7 +14,7 @@ import { startTap, type AnswerHead, type Sent } from './tap.js';
 export const EXAMPLES = join(ROOT, 'examples');
 
 /** The gateway's log line of one call. */
-export interface CallLine {
+interface CallLine {
   readonly program: string;
   readonly thread?: string;
   readonly identified_by: string;
@@ -23,14 +23,14 @@ export interface CallLine {
   readonly outcome: string;
 }
 
-export interface ProgramRow {
+interface ProgramRow {
   readonly id: string;
   readonly calls: number;
   readonly active_calls: number;
 }
 
 /** A program with its threads. */
-export interface ProgramDetail extends ProgramRow {
+interface ProgramDetail extends ProgramRow {
   readonly threads: readonly { readonly thread: string }[];
 }
 
