@@ -24,7 +24,10 @@ const OPERATORS = {
   '>': (value: number, limit: number) => value > limit,
   '>=': (value: number, limit: number) => value >= limit,
 };
-const SHAPE = /^\s*([^\s<>=]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*$/i;
+const SHAPE = /^\s*([^\s<>=]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(ms|s|m|h)?\s*$/i;
+const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+/** Metrics that are times. */
+const TIME = /_seconds(\.(mean|p\d+|max))?$/;
 export const TARGET_NAMES = ['A', 'B'] as const;
 
 export class SloError extends Error {
@@ -48,7 +51,7 @@ export function parseSlo(
     throw new SloError(
       `"${text}" is not METRIC < NUMBER; a metric is such as program_seconds.p99, and <=, > and >= are understood too`,
     );
-  const [, metric = '', operator, limit] = match;
+  const [, metric = '', operator, limit, unit] = match;
   const [first = '', ...rest] = metric.split('.');
   const target = TARGET_NAMES.slice(0, targets).findIndex((name) => name === first);
   const path = target < 0 ? [first, ...rest] : rest;
@@ -57,10 +60,14 @@ export function parseSlo(
   if (TARGET_NAMES.slice(targets).some((name) => name === first)) throw new SloError(`there is no target ${first}`);
   if (first === 'ab' && targets < 2) throw new SloError('ab compares two targets, and there is one');
   if (!known.some((each) => isDeepStrictEqual(each, spelt))) {
-    const below = known.filter((each) => isDeepStrictEqual(each.slice(0, spelt.length), spelt));
-    const next = [...new Set(below.map((each) => each[path.length]))];
-    if (below.length > 0 && path.length > 0)
-      throw new SloError(`"${metric}" is not one number; go on with one of .${next.join(', .')}`);
+    const nextOf = (...begun: readonly string[]) => {
+      const below = known.filter((each) => isDeepStrictEqual(each.slice(0, begun.length), begun));
+      return begun.length === 0 ? [] : [...new Set(below.map((each) => `.${each[begun.length]}`))];
+    };
+    const [next, others] = [nextOf(...spelt), nextOf(...spelt.slice(0, -1))];
+    if (next.length > 0) throw new SloError(`"${metric}" is not one number; go on with one of ${next.join(', ')}`);
+    if (others.length > 0)
+      throw new SloError(`no metric "${metric}" in the report; it may end in ${others.join(', ')}`);
     const [begun = path] = known.filter((each) => path.every((part, at) => part !== '' && each[at]?.startsWith(part)));
     throw new SloError(
       `no metric "${metric}" in the report${
@@ -71,12 +78,14 @@ export function parseSlo(
       }`,
     );
   }
+  if (unit !== undefined && !TIME.test(metric))
+    throw new SloError(`"${metric}" is no time: give its limit without ${unit}`);
   return {
     expression: text.trim(),
     target: target < 0 ? undefined : target,
     path,
     operator: operator as Operator,
-    limit: Number(limit),
+    limit: Number(limit) * (UNIT_SECONDS[unit?.toLowerCase() ?? 's'] ?? NaN),
   };
 }
 
