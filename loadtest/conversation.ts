@@ -116,9 +116,8 @@ export class Conversations {
   }
 
   #toolCalls(index: number): readonly ToolCall[] {
-    if (!this.style.recordedAnswers) return this.#said[index]?.answer?.toolCalls ?? [];
     const { tools = [], answer } = callAt(this.program, index);
-    if (answer === undefined) return this.#said[index]?.answer?.toolCalls ?? [];
+    if (!this.style.recordedAnswers || answer === undefined) return this.#said[index]?.answer?.toolCalls ?? [];
     return tools.flatMap(({ id, name, arguments: json = '{}' }) =>
       id === undefined ? [] : [{ id, name, arguments: json }],
     );

@@ -136,18 +136,11 @@ class Meter {
     const { target, model, signal } = this;
     this.requests += 1;
     const items = [target.api.item({ role: 'user', text: nonsense(words), isPlain: true })];
-    const body = target.api.body({
-      model,
-      items,
-      tools: [],
-      outputTokens,
-      isExact: this.#isExact,
-      stream: true,
-      fields: {},
-    });
+    const isExact = this.#isExact;
+    const body = target.api.body({ model, items, tools: [], outputTokens, isExact, stream: true, fields: {} });
     const sentAt = performance.now();
     const outcome = await target.ask(body, {}, signal);
-    if (this.#isExact && isBadRequest(outcome)) {
+    if (isExact && isBadRequest(outcome)) {
       this.#isExact = false;
       return this.#ask(words, outputTokens);
     }

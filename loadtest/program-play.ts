@@ -72,6 +72,7 @@ class ProgramPlay {
     const { target, model, options, meter, now, isExact } = this.player.stage;
     const call = callAt(this.program, index);
     const prompt = this.#conversations.prompt(index);
+    const { items, tools } = prompt;
     const isFinal = this.#run.open === 1;
     this.#hadFinal ||= isFinal;
     const marks = marksOf(options.identity, {
@@ -83,15 +84,8 @@ class ProgramPlay {
     });
     // An engine generates at least one token, even where a recording has none.
     const outputTokens = Math.max(1, call.outputTokens);
-    const body = target.api.body({
-      model,
-      items: prompt.items,
-      tools: prompt.tools,
-      outputTokens,
-      isExact,
-      stream: options.stream,
-      fields: marks.body,
-    });
+    const { stream } = options;
+    const body = target.api.body({ model, items, tools, outputTokens, isExact, stream, fields: marks.body });
     const sentMs = now();
     this.#run.made();
     meter.sent(sentMs - meantMs);

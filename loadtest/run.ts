@@ -49,8 +49,9 @@ export class Run {
     private readonly index: number,
     private readonly firstIndex: number,
   ) {
-    const { options, observer, meter, now, targets, ready } = around;
+    const { options, now, targets, ready } = around;
     const runId = randomUUID();
+    const fault = (error: unknown) => this.#fault(error);
     // The clock began with the first run.
     this.#startMs = index === 0 ? 0 : now();
     this.players = targets.map((target, at) => {
@@ -60,21 +61,7 @@ export class Run {
       const salt = `${at}-${runId.slice(0, 8)}`;
       const style = { api: target.api, words, template, salt, recordedAnswers, offersTools };
       const { model, ignoresEos: isExact, alone } = facts;
-      return new Player({
-        index: at,
-        run: index,
-        target,
-        model,
-        isExact,
-        style,
-        alone,
-        options,
-        runId,
-        observer,
-        meter,
-        now,
-        fault: (error) => this.#fault(error),
-      });
+      return new Player({ ...around, index: at, run: index, target, model, isExact, style, alone, runId, fault });
     });
   }
 

@@ -39,16 +39,8 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
       if (warning !== undefined) options.onWarning?.(warning);
     }
     const began = performance.now();
-    const around = {
-      options,
-      observer,
-      targets,
-      ready,
-      watches,
-      fitting,
-      meter: new Meter(),
-      now: () => performance.now() - began,
-    };
+    const now = () => performance.now() - began;
+    const around = { options, observer, targets, ready, watches, fitting, meter: new Meter(), now };
     return await new Runs(around).play(signal);
   } finally {
     await Promise.all(opened.map((target) => target.close()));

@@ -18,18 +18,7 @@ import { Target } from './target.js';
 export type { LoadDocument, Summarized } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { causesText } from './pairs.js';
-export {
-  BEYOND,
-  BRING_BACK,
-  failingText,
-  mostOf,
-  runsOf,
-  shortText,
-  tooFewRunsText,
-  openText,
-  tryText,
-  worseText,
-} from './advice.js';
+export * from './advice.js';
 export { figureGrid, summaryOf, sureText, targetsText, textOf } from './summary.js';
 export { CLEAR, FILLS, isOverload, KEEPS_UP_PROGRAMS_MIN } from './target.js';
 export { isLossy, keepsUp, leftText, moreToTell, programsToTell, sustains } from './target.js';

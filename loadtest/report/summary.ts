@@ -88,19 +88,15 @@ type Targets = readonly TargetReport[];
 
 /** Of completed programs and their calls. @param labels of the rows, below one that says what they are */
 export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(targets)): Grid {
-  const means = (target: TargetReport) => [
-    target.program_queue_seconds,
-    target.program_engine_seconds,
-    target.program_tool_seconds,
-  ];
   const groups: Columns<TargetReport>[] = [
     { heading: 'program, s', columns: spread(targets, (target) => target.program_seconds) },
     {
       heading: 'of it, on average',
-      columns: ['queue', 'engine', 'tools'].map((heading, at) => ({
-        heading,
-        of: (target) => means(target)[at]?.mean ?? null,
-      })),
+      columns: [
+        { heading: 'queue', of: (target) => target.program_queue_seconds.mean },
+        { heading: 'engine', of: (target) => target.program_engine_seconds.mean },
+        { heading: 'tools', of: (target) => target.program_tool_seconds.mean },
+      ],
     },
     { heading: 'call to first token, s', columns: spread(targets, (target) => target.ttft_seconds) },
     {
