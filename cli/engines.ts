@@ -121,8 +121,8 @@ function tableOf(engines: readonly Row[]): string {
     const calls = window === null ? `${running}` : `${running} of ${window}`;
     return [id, state, calls, kind, models.join(' ')].map(printable);
   });
-  const isTroubled = ({ state, silent_seconds: silent, failures, outages }: Row) =>
-    state !== 'up' || silent || failures || outages.length > 0;
+  const isTroubled = ({ state, silent_seconds: silent, refused_seconds: refused, failures, outages }: Row) =>
+    state !== 'up' || silent || refused || failures || outages.length > 0;
   const troubles = engines.filter(isTroubled).flatMap(({ id, text }) => wrapped(printable(`${id}: ${text}`), COLUMNS));
   const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS'];
   const table = [head, ...rows];

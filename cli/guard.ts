@@ -23,9 +23,14 @@ export function guard(program: Command): void {
     const more = wanted.at(-1)?.variadic ? undefined : args[wanted.length];
     if (more !== undefined) {
       const likely = /^https?:/i.test(more) ? /^--(engine|url)$/ : /^--config$/;
-      const { long } = (wanted.length === 0 && options.find(({ long }) => likely.test(long ?? ''))) || {};
+      const byNpm = process.env['npm_lifecycle_event'] === 'start';
+      // Without `--`, npm takes the option for one of its own, and passes its value alone.
+      const isTaken = ({ long }: Option) => byNpm && `npm_config_${long?.slice(2).replaceAll('-', '_')}` in process.env;
+      const { long } =
+        (wanted.length === 0 && (options.find(isTaken) ?? options.find(({ long }) => likely.test(long ?? '')))) || {};
+      const own = byNpm ? 'npm start --' : `${OWN_NAME} ${acting.name()}`;
       acting.error(
-        `'${more}' is one argument too many${long ? `; did you mean ${OWN_NAME} ${acting.name()} ${long} ${more}?` : `: --help tells what ${acting.name()} takes`}`,
+        `'${more}' is one argument too many${long ? `; did you mean ${own} ${long} ${more}?` : `: --help tells what ${acting.name()} takes`}`,
       );
     }
     const missing = options.find((option) => required.includes(option) && !isGiven(acting, option));

@@ -128,7 +128,9 @@ function standInWords(engine: Omit<Engine, 'text'>): string {
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
   if (engine.silent_seconds)
     return `Has answered no call and no probe for ${span(1000 * engine.silent_seconds)}${inFlight === 0 ? '' : `; ${counted(inFlight, 'call')} ${inFlight === 1 ? 'runs' : 'run'} there`}.`;
-  if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
+  if (engine.refused_seconds)
+    return `Refuses ${engine.resting ? '' : 'some '}calls for lack of room (429, 503): they pause there for ${span(1000 * engine.refused_seconds)} more.`;
+  if (engine.resting) return 'Rests for a moment: it could not be reached.';
   if (state === 'probation') return 'On probation: one call at a time.';
   if (engine.window !== null && inFlight >= engine.window)
     return inFlight > engine.window ? 'Its window has shrunk below its calls in flight.' : 'Its window is full.';

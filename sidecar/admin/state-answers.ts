@@ -58,6 +58,8 @@ export interface Engine {
   readonly cached_share: number | null;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
+  /** Time until the last call that it refused for lack of room may go there; null: none pauses. */
+  readonly refused_seconds: number | null;
   /** Attempts that it failed in the time of `/totals`, of those sent there, the last error, and its good answers since; null: none. They began when it had failed none for a minute. */
   readonly failures:
     (Failures & { readonly attempts: number; readonly answered_since: number; readonly began_at: UnixSeconds }) | null;

@@ -61,6 +61,7 @@ export function engineRow(
     on_host_tokens: view?.onHostTokens ?? 0,
     cached_share: recent.sum.cached.of(engine.id),
     resting: view?.resting ?? false,
+    refused_seconds: secondsOr(Math.max(0, (view?.refusedUntilMs ?? 0) - context.driver.now()) || null),
     failures: failuresRow(engine, recent),
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,

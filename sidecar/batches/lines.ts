@@ -135,7 +135,10 @@ export function strangeFile(line: Buffer, isCut: boolean): string | undefined {
 const jsonFault = (error: unknown): string =>
   reasonOf(error)
     .replace(/ is not valid JSON$/, '')
-    .replace(/ in JSON at position (\d+).*/, (_, at) => ` at column ${Number(at) + 1}`);
+    .replace(
+      / (in|after) JSON at position (\d+).*/,
+      (_, where, at) => ` at column ${Number(at) + 1}${where === 'after' ? ': newline missing?' : ''}`,
+    );
 
 /** The id of a line that may not be readable. Its characters may be escaped; a longer one is none, and would overflow V8's stack. */
 export function idIn(bytes: Buffer): string | undefined {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallId, EngineId, Millis } from '../../src/index.js';
+import type { Failures } from './endings.js';
 
 /** An attempt that an engine failed or refused, in its words. */
 export interface FailedAttempt {
@@ -9,18 +10,11 @@ export interface FailedAttempt {
   readonly atMs: Millis;
 }
 
-export interface FailedAttempts {
-  /** The oldest first. */
-  readonly last: readonly FailedAttempt[];
-  /** Time since which engines have had no room for the call. */
-  readonly busySinceMs?: number | undefined;
-}
-
 /** Work in progress that the gateway must end when it shuts down. */
 export interface Active {
   /** Of a call. */
   readonly spec?: { readonly id: CallId; readonly requestId: string };
-  readonly failures?: FailedAttempts;
+  readonly failures?: Failures;
   /** Whether an engine works on it. */
   readonly isRunning: boolean;
   /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */

@@ -2,7 +2,6 @@ import { millis, type Dispatch, type Millis, type Reject } from '../../src/index
 import type { Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
-import type { FailedAttempts } from './active.js';
 import type { CallReport, Outcome } from './spec.js';
 import type { CallTimes } from './times.js';
 
@@ -35,8 +34,9 @@ const FAILURES_KEPT = 3;
 const WORDS_MAX = 160;
 
 /** The words of engines about a call's last failed attempts. */
-export class Failures implements FailedAttempts {
+export class Failures {
   last: CallReport['failures'] = [];
+  /** Time since which engines have had no room for the call. */
   busySinceMs: number | undefined;
 
   note(dispatch: Dispatch | undefined, error: GatewayError | undefined, times: Pick<CallTimes, 'attempt'>): void {

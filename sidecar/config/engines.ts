@@ -7,7 +7,9 @@ const hostName = z.string().regex(/^[\w.-]{1,253}$/, 'must be a host name withou
 
 export const engine = z.strictObject({
   url: note(
-    plainUrl.overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1(\/((chat\/)?completions|models))?$/, '')),
+    plainUrl.overwrite((url) =>
+      url.replace(/\/+$/, '').replace(/\/v1(\/(chat|(chat\/)?completions|messages|models|responses))?$/, ''),
+    ),
     'Base URL of the engine; a trailing `/v1` is dropped.',
     'required',
   ),

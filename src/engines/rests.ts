@@ -93,6 +93,11 @@ export class Rests {
     return Math.max(this.#unreachedUntilMs, this.#untilOf(EVERYONE));
   }
 
+  /** End of the last rest that refusals caused. */
+  get refusedUntilMs(): number {
+    return [...this.#rests.values()].reduce((most, { untilMs }) => Math.max(most, untilMs), -Infinity);
+  }
+
   /** When the program's calls may go next; undefined: they may go now. */
   untilOf(program: Sender): number | undefined {
     if (this.#rests.size === 0) return undefined;

@@ -214,6 +214,7 @@ function engineView({ policy, stepMs, placement }: State, found: Engine) {
     state: found.state,
     probation: found.probation,
     resting: stepMs < found.rests.untilMs,
+    refusedUntilMs: found.rests.refusedUntilMs,
     /** Upper bound on calls in flight; Infinity when the policy admits everything. */
     window: policy.admits ? found.limitSize : Infinity,
     inFlight: found.inFlight,

@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { itRefuses, run } from '../support/command-line.js';
 import { serve } from '../support/serve.js';
 import { FakeEngine, hang } from '../support/fake-engine.js';
-import { ask, chat, fakeEngine, named, until, world } from '../sidecar/gateway/world.js';
+import { says } from '../sidecar/gateway/misbehaving.js';
+import { ask, chat, fakeEngine, lone, named, until, world } from '../sidecar/gateway/world.js';
 
 describe('maitred engines', () => {
   it('lists engines, drains one and returns it', async () => {
@@ -28,6 +29,14 @@ describe('maitred engines', () => {
     );
     expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'drained' }] });
     expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is starting, 0 in flight\n`);
+  });
+
+  it('says of an engine without room that it refuses calls, and how long they pause', async () => {
+    const { engine, url, chat } = await lone(says(429, { message: 'full' }, { 'retry-after': '8' }));
+    chat({}, named('p')).catch(() => undefined);
+    const words = async () => (await run(['engines', '--url', url])).out.split('\n\n')[1]?.replaceAll('\n', ' ');
+    const told = `${engine.id}: Refuses some calls for lack of room \\(429, 503\\): they pause there for `;
+    await expect.poll(words).toMatch(new RegExp(`^${told}\\S+ m?s more\\.`));
   });
 
   it('adds an engine, with its key, and removes it', async () => {

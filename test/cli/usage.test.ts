@@ -34,6 +34,13 @@ describe('maitred', () => {
     ['engine --sped 2', '--speed'],
   ]);
 
+  it('tells where `--` is missing behind `npm start`, which takes options for its own', async () => {
+    const npm = { npm_lifecycle_event: 'start' };
+    const told = async (value: string, env = {}) => (await run(['serve', value], { ...npm, ...env })).err;
+    expect(await told('9012', { npm_config_port: 'true' })).toMatch(/did you mean npm start -- --port 9012\?\n$/);
+    expect(await told('http://a')).toMatch(/did you mean npm start -- --engine http:\/\/a\?\n$/);
+  });
+
   it('names a wrong flag of the configuration once', async () => {
     expect(await run(['serve', '--port', 'abc'])).toMatchObject({
       code: 2,

@@ -27,6 +27,10 @@ it('says what an engine that is up has room for, and since when one is down', ()
     'Its KV gate is full: 35,900 of 36,000 tokens, 20,000 of them idle contexts.',
   );
   expect(told({ silent_seconds: 8 })).toBe('Has answered no call and no probe for 8 s; 1 call runs there.');
+  const refuses = { in_flight: 0, refused_seconds: 8 };
+  const refused = 'calls for lack of room (429, 503): they pause there for 8 s more.';
+  expect(told(refuses)).toBe(`Refuses some ${refused}`);
+  expect(told({ ...refuses, resting: true })).toBe(`Refuses ${refused}`);
   // An empty one takes a call that is larger than its gate.
   expect(told({ in_flight: 0, working_set_tokens: 36_000 })).toBe('Takes any call, as none runs there.');
   expect(

@@ -49,6 +49,7 @@ describe('a large input file', () => {
     ['{"custom_id":"b", "method" "POST"}', 'column 28'],
     ['hello', 'hello'],
     ['{"custom_id": "b', 'column 17'],
+    ['{"custom_id":"b"}{"custom_id":"c"}', ' at column 18: newline missing?'],
   ])('that is no JSON is told with the reason and the place: %s', async (text, place) => {
     const fault = planned(`${line('a')}\n${text}`).catch((error: unknown) => error);
     expect(((await fault) as FaultyBatch).problems).toMatchObject([

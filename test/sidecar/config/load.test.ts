@@ -210,9 +210,9 @@ describe('schema', () => {
   });
 
   it('drops what clients append to a base URL', () => {
-    const urls = ['http://a/v1/chat/completions', 'http://b/v1/', 'http://c/', 'https://d/api/v1'];
+    const urls = 'http://a/v1/chat/completions http://b/v1/ http://c/ https://d/api/v1 http://e/v1/chat'.split(' ');
     const { engines } = loadConfig({ flags: [{ path: 'engines', text: urls, origin: '--engine' }] });
-    expect(engines.map(({ url }) => url)).toEqual(['http://a', 'http://b', 'http://c', 'https://d/api']);
+    expect(engines.map(({ url }) => url)).toEqual(['http://a', 'http://b', 'http://c', 'https://d/api', 'http://e']);
   });
 });
 
