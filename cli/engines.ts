@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
 import { keyRemedy } from '../sidecar/admin/engine-words.js';
-import { plain } from '../text/index.js';
+import { plain, span } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { complain } from './complain.js';
@@ -117,14 +117,15 @@ const COLUMNS = 80;
 
 /** A row for each engine; then those with a trouble now or lately, in words. */
 function tableOf(engines: readonly Row[]): string {
-  const rows = engines.map(({ id, kind, state, in_flight: running, window, models }) => {
+  const rows = engines.map(({ id, kind, state, in_flight: running, window, first_token_seconds: first, models }) => {
     const calls = window === null ? `${running}` : `${running} of ${window}`;
-    return [id, state, calls, kind, models.join(' ')].map(printable);
+    const times = [first.p50, first.p99].flatMap((seconds) => (seconds === null ? [] : span(1000 * seconds)));
+    return [id, state, calls, times.join(', p99 ') || '–', kind, models.join(' ')].map(printable);
   });
   const isTroubled = ({ state, silent_seconds: silent, refused_seconds: refused, failures, outages }: Row) =>
     state !== 'up' || silent || refused || failures || outages.length > 0;
   const troubles = engines.filter(isTroubled).flatMap(({ id, text }) => wrapped(printable(`${id}: ${text}`), COLUMNS));
-  const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS'];
+  const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'FIRST TOKEN', 'KIND', 'MODELS'];
   const table = [head, ...rows];
   const widths = head.map((_, at) => Math.max(...table.map((row) => widthOf(row[at] ?? ''))));
   const lines = table.map((row) =>

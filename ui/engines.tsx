@@ -1,7 +1,7 @@
 import type { Engine } from '../sidecar/admin/answers.js';
 import { Command } from './command.js';
 import { Bar, Facts, type Fact } from './figures.js';
-import { brief, count, percent, tokens } from './format.js';
+import { brief, count, duration, percent, tokens } from './format.js';
 import { Whole } from './names.js';
 import { engines, show } from './state.js';
 
@@ -80,8 +80,17 @@ function Card({ engine }: { readonly engine: Engine }) {
   );
 }
 
-function factsOf({ cached_share: cached, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting }: Engine) {
-  const facts: Fact[] = [['Cached', percent(cached), 'Share of prompt tokens from the cache, last 5 minutes']];
+function factsOf(engine: Engine) {
+  const { cached_share: cached, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
+  const { p50, p99 } = engine.first_token_seconds;
+  const facts: Fact[] = [
+    ['Cached', percent(cached), 'Share of prompt tokens from the cache, last 5 minutes'],
+    [
+      'First token',
+      duration(p50),
+      `Median time from dispatch to the first token, p99 ${duration(p99)}, last 5 minutes`,
+    ],
+  ];
   if (host > 0)
     facts.push([
       'On the host',

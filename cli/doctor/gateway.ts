@@ -2,8 +2,9 @@ import type { EngineList, GatewayState, ProgramGroups } from '../../sidecar/admi
 import type { Config } from '../../sidecar/config/index.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isServing } from '../../sidecar/engines/index.js';
-import { counted } from '../../text/index.js';
+import { counted, span } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
+import { OWN_NAME } from '../advice.js';
 import { someOf, twinFindings } from './engines.js';
 import { SET_CAPACITY, SET_MODELS, broken, note, ok, warning, when, type Finding } from './finding.js';
 import { idleFindings } from './settings.js';
@@ -28,6 +29,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
       ...twinFindings(engines),
       ...strangerFindings(engines, own),
       ...engines.filter(isServing).flatMap(engineFindings),
+      ...slowFindings(engines.filter(isServing)),
       identityFinding(groups),
     ];
   } catch (error) {
@@ -72,6 +74,24 @@ function engineFindings(engine: Row): Finding[] {
       warning(subject, 'has a KV cache of unknown size, so no gate protects it', SET_CAPACITY),
     ),
   ];
+}
+
+/** Times the median of its peers from which an engine is told as slow. */
+const SLOW_RATIO = 3;
+
+/** Engines whose first tokens take much longer than those of others with their models. Their prompts may be longer, too. */
+function slowFindings(engines: readonly Row[]): Finding[] {
+  const known = engines.flatMap(({ id, models, first_token_seconds: { count, p50 } }) =>
+    count < CALLS_MIN || p50 === null ? [] : [{ id, models, p50 }],
+  );
+  return known.flatMap(({ id, models, p50 }) => {
+    const peers = known.filter((each) => each.id !== id && each.models.some((model) => models.includes(model)));
+    const times = peers.map((each) => each.p50).sort((a, b) => a - b);
+    const usual = times[Math.floor(times.length / 2)] ?? Infinity;
+    const found = `takes ${span(1000 * p50)} to the first token in the median, others with its models ${span(1000 * usual)}`;
+    const advice = `see docs/OPERATIONS.md#troubleshooting; if its prompts are no longer than theirs, ${OWN_NAME} engines drain ${id}`;
+    return when(p50 > SLOW_RATIO * usual, note(`gateway’s engine ${id}`, found, advice));
+  });
 }
 
 function identityFinding(sources: ProgramGroups['groups']): Finding {

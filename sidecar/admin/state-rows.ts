@@ -6,7 +6,7 @@ import { isServing, type Engine } from '../engines/index.js';
 import { CONFIGURED } from '../engines/inspect.js';
 import { joined } from '../engines/load.js';
 import { crowdedSince } from '../watch/overload.js';
-import { joined as stepOf } from '../watch/steps.js';
+import { joined as stepOf, type Durations } from '../watch/steps.js';
 import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
@@ -60,6 +60,7 @@ export function engineRow(
     host_tokens: view?.hostTokens ?? 0,
     on_host_tokens: view?.onHostTokens ?? 0,
     cached_share: recent.sum.cached.of(engine.id),
+    first_token_seconds: spreadOf(recent.sum.firstTokensOf(engine.id)),
     resting: view?.resting ?? false,
     refused_seconds: secondsOr(Math.max(0, (view?.refusedUntilMs ?? 0) - context.driver.now()) || null),
     failures: failuresRow(engine, recent),
@@ -105,16 +106,17 @@ export function queueRow({ config, driver }: Parts): Answers.Queue {
   };
 }
 
+const spreadOf = (times: Durations) => ({
+  count: times.count,
+  p50: secondsOr(times.quantileMs(0.5)),
+  p99: secondsOr(times.quantileMs(0.99)),
+});
+
 export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
   const { steps, sum, stepMs } = view;
-  const spread = (times: typeof sum.queues) => ({
-    count: times.count,
-    p50: secondsOr(times.quantileMs(0.5)),
-    p99: secondsOr(times.quantileMs(0.99)),
-  });
   return {
     window_seconds: seconds(steps.length * stepMs),
-    program_completion_seconds: spread(sum.completions),
+    program_completion_seconds: spreadOf(sum.completions),
     programs_unanswered: sum.unanswered.count,
     calls: sum.ends.count,
     failed: [...sum.ends]
@@ -126,7 +128,7 @@ export function totalsRow(view: TotalsView, { shadow }: Parts): Answers.TotalsAn
       })
       .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
     left: { waiting: sum.left.sumsOf('waiting')[0], running: sum.left.sumsOf('running')[0] },
-    queue_seconds: spread(sum.queues),
+    queue_seconds: spreadOf(sum.queues),
     cached_share: sum.cached.whole,
     shadow: shadow?.latest() ?? null,
     crowded_since: crowdedSince(view),

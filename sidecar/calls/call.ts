@@ -9,6 +9,7 @@ import { GatewayError } from '../errors.js';
 import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
 import type { ExpectedWait } from '../watch/expected-waits.js';
+import { isBackground } from '../watch/known-programs.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { Failures, KEEPS_PLACE, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
@@ -110,10 +111,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   began(reader: StreamReader): void {
     this.#state = 'streaming';
-    this.#times.began();
+    const firstTokenMs = this.#times.began();
     clearInterval(this.#commentTimer);
     this.context.driver.emit({ type: 'callStarted', call: this.spec.id });
-    this.#attempt?.engine.succeeded(this.#program, false);
+    const engine = this.#attempt?.engine;
+    engine?.succeeded(this.#program, false);
+    if (engine !== undefined && !isBackground(this.spec)) this.context.observers.tell('began', engine.id, firstTokenMs);
     this.#noteResponse(reader.facts());
   }
 

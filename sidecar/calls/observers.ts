@@ -9,6 +9,8 @@ export interface Observer {
   refused?(spec: CallSpec, code: ErrorCode, nowMs: Millis, message: string): void;
   accepted?(call: CallHandle): void;
   dispatched?(spec: CallSpec, dispatch: Dispatch, isRetry: boolean): void;
+  /** The first event of a stream is there, so long after its dispatch. Told of calls for which somebody waits. */
+  began?(engine: EngineId, firstTokenMs: number): void;
   /** An engine failed an attempt, or had no room for it. @param message absent: it had none */
   engineFailed?(spec: CallSpec, engine: EngineId, cause: FailureCause, message?: string): void;
   /** The client of a waiting call was sent a comment. */

@@ -22,8 +22,10 @@ export class CallTimes {
     this.#waitsSince = undefined;
   }
 
-  began(): void {
+  /** @returns how long after its dispatch */
+  began(): number {
     this.#beganAt = this.clock.now();
+    return this.#beganAt - (this.#dispatchedAt ?? this.#beganAt);
   }
 
   get ageMs(): number {

@@ -14,6 +14,9 @@ const BUCKETS = [
   10_000,
 ];
 
+/** Fewer, as each engine has a series of each. */
+const FIRST_TOKEN_BUCKETS = BUCKETS.filter((seconds) => seconds >= 0.05 && seconds <= 100);
+
 /** Gauges of prom-client whose names end in `_total`, as only a counter's may. Each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -97,11 +100,12 @@ export class Metrics implements Observer {
   readonly #cached = this.#counter('prompt_tokens_cached_total', 'Prompt tokens that engines had cached.');
   readonly #output = this.#counter('output_tokens_total', 'Tokens generated.');
   readonly #programsEnded = this.#counter('programs_ended_total', 'Programs that left the table, by cause.', 'cause');
-  readonly #queue = this.#histogram('queue_seconds', 'Time in the queue at a dispatch, by level.', 'level');
+  readonly #queue = this.#histogram('queue_seconds', 'Time in the queue at a dispatch, by level.', { label: 'level' });
   readonly #ttft = this.#histogram('ttft_seconds', 'Arrival to the first event of a streamed answer.');
   readonly #service = this.#histogram('service_seconds', 'Last dispatch to the end of a completed call.');
   readonly #call = this.#histogram('call_seconds', 'Arrival to the end of a completed call.');
   readonly #spans = this.#counter('trace_spans_total', 'Spans for the tracing collector, by result.', 'result');
+  readonly #firstTokens: Histogram;
   readonly #engines: Sums<keyof typeof ENGINE_SUMS>;
   readonly tenants: Sums<keyof typeof TENANT_SUMS>;
   readonly #models: Sums<keyof typeof MODEL_SUMS>;
@@ -116,8 +120,7 @@ export class Metrics implements Observer {
     const seconds = this.#histogram(
       'program_completion_seconds',
       'A program’s first arrival to its last answer, once it has been idle for a minute.',
-      undefined,
-      () => ports.completions.count(),
+      { collect: () => ports.completions.count() },
     );
     const unanswered = this.#counter(
       'programs_unanswered_total',
@@ -133,6 +136,12 @@ export class Metrics implements Observer {
     });
     const scraped = scrapedInto(this.registry);
     const stays = (id: string) => ports.hasEngine(id as EngineId);
+    this.#firstTokens = this.#histogram(
+      'engine_first_token_seconds',
+      'Dispatch to the first event of a streamed answer, background calls aside.',
+      { label: 'engine', stays },
+      FIRST_TOKEN_BUCKETS,
+    );
     this.#engines = new Sums(scraped, 'engine', ENGINE_SUMS, { stays, rowsMax: () => Infinity });
     this.#models = new Sums(scraped, 'model', MODEL_SUMS, { stays: () => true, rowsMax: () => MODELS_MAX });
     this.tenants = new Sums(scraped, 'tenant', TENANT_SUMS, { stays: () => true, rowsMax: ports.tenantsMax });
@@ -165,6 +174,10 @@ export class Metrics implements Observer {
     this.#queue.observe(dispatch.queueMs / 1000, dispatch.level);
     this.#engines.of(dispatch.engine).dispatches += 1;
     if (isRetry) this.#retries.inc();
+  }
+
+  began(engine: EngineId, firstTokenMs: number): void {
+    this.#firstTokens.observe(firstTokenMs / 1000, engine);
   }
 
   engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause): void {
@@ -222,7 +235,7 @@ export class Metrics implements Observer {
     return new Counter({ name: `maitred_${name}`, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram(name: string, help: string, label?: string, collect?: () => void): Histogram {
-    return new Histogram(this.registry, `maitred_${name}`, help, BUCKETS, label, collect);
+  #histogram(name: string, help: string, options = {}, bounds = BUCKETS): Histogram {
+    return new Histogram(this.registry, `maitred_${name}`, help, bounds, options);
   }
 }

@@ -53,7 +53,7 @@ export class Ratios<Name = string> {
 const BIN_RATIO = 1.1;
 
 /** Durations of the events in a step, by bin. Its quantiles are within a tenth of the true ones. */
-class Durations extends Ratios<number> {
+export class Durations extends Ratios<number> {
   took(ms: number): void {
     this.add(Math.ceil(Math.log(Math.max(1, ms)) / Math.log(BIN_RATIO)), ms);
   }
@@ -73,7 +73,8 @@ export type Reading = Readonly<Record<string, number>>;
 /** A step, also as gateways tell it each other: in JSON. */
 export type Told = Readonly<
   Record<'completions' | 'unanswered' | 'queues', Iterable<Sum<number>>> &
-    Record<'cached' | 'readings' | 'ends' | 'left' | 'failures', Iterable<Sum<string>>>
+    Record<'cached' | 'readings' | 'ends' | 'left' | 'failures', Iterable<Sum<string>>> &
+    Record<'firstTokens', Readonly<Record<string, Iterable<Sum<number>>>>>
 >;
 
 /** All that is kept of one stretch of time. */
@@ -82,6 +83,8 @@ export class Step {
   /** Of programs whose last call was not answered. */
   readonly unanswered = new Durations();
   readonly queues = new Durations();
+  /** From dispatches to first tokens, by engine. */
+  readonly firstTokens = Object.create(null) as Record<string, Durations>;
   readonly cached = new Ratios();
   readonly readings = new Ratios();
   /** Calls by how they ended, `completed` or an error code, and of the last when, the program, and in a further line the engine that failed it. */
@@ -90,6 +93,10 @@ export class Step {
   readonly left = new Ratios();
   /** Attempts that engines failed, of those sent there, by engine, and when and how the last one did. */
   readonly failures = new Ratios();
+
+  firstTokensOf(engine: string): Durations {
+    return (this.firstTokens[engine] ??= new Durations());
+  }
 
   read(reading: Reading): void {
     for (const [name, value] of Object.entries(reading)) this.readings.add(name, value);
@@ -103,6 +110,7 @@ export function joined(all: readonly Told[]): Step {
   for (const told of all) {
     for (const name of ['completions', 'unanswered', 'queues'] as const) step[name].merge(told[name]);
     for (const name of ['cached', 'ends', 'left', 'failures'] as const) step[name].merge(told[name]);
+    for (const [engine, times] of Object.entries(told.firstTokens)) step.firstTokensOf(engine).merge(times);
     for (const [name, [sum, of]] of told.readings)
       sums[name] = sum / of + (name === 'gate_tokens' ? 0 : (sums[name] ?? 0));
   }

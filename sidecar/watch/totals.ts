@@ -128,6 +128,11 @@ export class Totals implements Observer {
     this.#each(this.ports.now(), (step) => step.failures.add(engine, 0));
   }
 
+  /** Only for the last five minutes: which engine is slow is of the present. */
+  began(engine: EngineId, firstTokenMs: number): void {
+    this.#series[0]?.at(this.ports.now()).firstTokensOf(engine).took(firstTokenMs);
+  }
+
   /** An engine without room is none that fails. */
   engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause, message = ''): void {
     if (cause !== 'busy') this.#failed(engine, message, this.ports.now());

@@ -13,8 +13,8 @@ describe('maitred engines', () => {
     const { code, out } = await engines();
     expect(code).toBe(0);
     expect((await engines('list')).out).toBe(out);
-    expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS$/);
-    expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
+    expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +FIRST TOKEN +KIND +MODELS$/);
+    expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +– +openai +m$`));
     const drained = `${engine.id} is drained, 0 in flight\n`;
     const last = [
       expect.stringMatching(

@@ -205,11 +205,11 @@ describe('/stream', () => {
       program: null,
       calls: { calls: [] },
     });
-    const engines = seen.counts['engines'];
+    const queues = seen.counts['queue'];
     await chat({ stream: true }, named('p'));
     await until(() => (seen.last['calls'] as { calls: unknown[] }).calls.length === 1);
     expect(seen.last).toMatchObject({ program: { id: 'p' }, programs: { total: 1 } });
-    expect([seen.counts['gateway'], seen.counts['engines']]).toEqual([1, engines]);
+    expect([seen.counts['gateway'], seen.counts['queue']]).toEqual([1, queues]);
     await gateway.close();
     await until(() => seen.over());
   });

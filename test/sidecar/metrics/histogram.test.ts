@@ -13,7 +13,7 @@ it('prints what prom-client prints for the same values', async () => {
   await fc.assert(
     fc.asyncProperty(observations, fc.boolean(), async (observed, isLabelled) => {
       const [ours, theirs] = [new Registry(), new Registry()];
-      const own = new Histogram(ours, 'a_seconds', 'Help.', BOUNDS, isLabelled ? 'level' : undefined);
+      const own = new Histogram(ours, 'a_seconds', 'Help.', BOUNDS, isLabelled ? { label: 'level' } : {});
       const labelNames = isLabelled ? ['level'] : [];
       const settings = { name: 'a_seconds', help: 'Help.', buckets: BOUNDS, registers: [theirs], labelNames };
       const reference = new Reference(settings);
@@ -36,7 +36,7 @@ it('counts a program after a minute without a call, corrects it when it goes on,
   const registry = new Registry();
   let nowMs = 0;
   let idle: IdleProgram[] = [];
-  const seconds = new Histogram(registry, 'a_seconds', 'Help.', [10, 100], undefined, () => completions.count());
+  const seconds = new Histogram(registry, 'a_seconds', 'Help.', [10, 100], { collect: () => completions.count() });
   const corrections = new Counter({ name: 'b_total', help: 'Help.', registers: [registry] });
   const completions = new Completions({
     idle: () => idle,

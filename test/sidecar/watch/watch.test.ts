@@ -104,6 +104,23 @@ describe('totals', () => {
     expect([unanswered.count, queues.count]).toEqual([1, 1]);
   });
 
+  it('tell how long each engine takes to the first token at all gateways, for five minutes alone', () => {
+    const totals = totalsOf();
+    nowMs = 0;
+    for (const ms of [100, 100, 4000]) totals.began('a' as EngineId, ms);
+    totals.began('b' as EngineId, 20);
+    const others = [
+      JSON.parse(JSON.stringify(totals.read(millis(0)).steps)) as ReturnType<typeof totals.read>['steps'],
+    ];
+    const times = totals.read(millis(0), '5m', others).sum;
+    const of = (engine: string, q: number) => times.firstTokensOf(engine).quantileMs(q);
+    expect([of('a', 0.5), of('a', 0.99), of('b', 0.5), of('__proto__', 0.5)]).toEqual([100, 4000, 20, null]);
+    expect(times.firstTokensOf('a').count).toBe(6);
+    for (const range of ['1h', '1d'] as const)
+      expect(Object.keys(totals.read(millis(0), range).sum.firstTokens)).toEqual([]);
+    expect(Object.keys(totals.read(millis(300_000)).sum.firstTokens)).toEqual([]);
+  });
+
   it('count the cached share where engines report it', () => {
     const totals = totalsOf();
     const report = (engine: string, cachedTokens?: number) =>
