@@ -1,4 +1,4 @@
-import type { Failures } from '../calls/endings.js';
+import type { Active } from '../calls/active.js';
 import type {
   CallId,
   CallView,
@@ -35,7 +35,7 @@ export interface Setting {
   readonly forecast: ForecastView | undefined;
   readonly timeouts: Readonly<Record<'idleMs' | 'firstByteMs' | 'busyMs', number>>;
   /** Of an active call. */
-  readonly failures: (call: CallId) => Failures | undefined;
+  readonly failures: (call: CallId) => Active['failures'];
   readonly expected: Pick<ExpectedWaits, 'of'>;
   readonly engine: (id: string) => EngineView | undefined;
   readonly holders: (id: string) => readonly HolderView[];
@@ -281,7 +281,7 @@ function stayInWords({ program, waiting, mayLeave, boundBy, engine }: CallView, 
 }
 
 /** At most one sentence. */
-const failedInWords = (failures: Failures | undefined, now: number): string[] =>
+const failedInWords = (failures: Active['failures'], now: number): string[] =>
   (failures?.last ?? [])
     .slice(-1)
     .map(

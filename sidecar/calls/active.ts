@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallId, EngineId, Millis } from '../../src/index.js';
-import type { Failures } from './endings.js';
 
 /** An attempt that an engine failed or refused, in its words. */
 export interface FailedAttempt {
@@ -14,7 +13,7 @@ export interface FailedAttempt {
 export interface Active {
   /** Of a call. */
   readonly spec?: { readonly id: CallId; readonly requestId: string };
-  readonly failures?: Failures;
+  readonly failures?: { readonly last: readonly FailedAttempt[]; readonly busySinceMs: number | undefined };
   /** Whether an engine works on it. */
   readonly isRunning: boolean;
   /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */
