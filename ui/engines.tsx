@@ -85,11 +85,7 @@ function factsOf(engine: Engine) {
   const { p50, p99 } = engine.first_token_seconds;
   const facts: Fact[] = [
     ['Cached', percent(cached), 'Share of prompt tokens from the cache, last 5 minutes'],
-    [
-      'First token',
-      duration(p50),
-      `Median time from dispatch to the first token, p99 ${duration(p99)}, last 5 minutes`,
-    ],
+    ['First token', duration(p50), `Median from dispatch on, p99 ${duration(p99)}, streamed calls, last 5 minutes`],
   ];
   if (host > 0)
     facts.push([

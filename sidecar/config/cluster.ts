@@ -18,10 +18,7 @@ export const cluster = z
     pool: fixed(name.default('default'), 'Name of the pool: gateways with the same engines and settings.'),
     gateway: fixed(name.max(64).optional(), 'Own name; each start adds a suffix.', { default: 'the host’s name' }),
     address: fixed(z.url({ protocol: HTTP }).nullable().default(null), 'Own URL for the others (`batches.folder`).'),
-    gateways: fixed(
-      count(1, 1000).default(1),
-      'Number of gateways: the status warns of fewer, and a start without the server counts on it.',
-    ),
+    gateways: fixed(count(1, 1000).default(1), 'How many should be live; a start without the server counts on it.'),
     username: fixed(textOrNull, 'User at the server.'),
     password: fixed(textOrNull, 'Its password.', { secret: true }),
     caFile: fixed(textOrNull, 'PEM file of the authorities for the server’s certificate.'),
