@@ -59,8 +59,7 @@ export class Histogram {
   }
 
   #prune(): void {
-    for (const label of this.#series.keys())
-      if (this.options.stays?.(`${label}`) === false) this.#series.delete(label);
+    for (const label of this.#series.keys()) if (this.options.stays?.(`${label}`) === false) this.#series.delete(label);
   }
 
   #valuesOf(label: string | number, { counts, sum }: Series): MetricValueWithName<string>[] {
