@@ -117,7 +117,9 @@ const COLUMNS = 80;
 
 /** A row for each engine; then those with a trouble now or lately, in words. */
 function tableOf(engines: readonly Row[]): string {
-  const rows = engines.map(({ id, kind, state, in_flight: running, window, first_token_seconds: first, models }) => {
+  const rows = engines.map((engine) => {
+    const { id, kind, state, first_token_seconds: first, models } = engine;
+    const { in_flight: running, window } = engine.all_gateways ?? engine;
     const calls = window === null ? `${running}` : `${running} of ${window}`;
     const times = [first.p50, first.p99].flatMap((seconds) => (seconds === null ? [] : span(1000 * seconds)));
     return [id, state, calls, times.join(', p99 ') || '–', kind, models.join(' ')].map(printable);

@@ -33,10 +33,10 @@ export function adminRoutes(context: Parts): Routes {
   const answer = (read: (request: IncomingMessage, params: Params) => unknown, status = 200) =>
     guarded(async (request, response, params) => sendJson(response, status, 'admin', await read(request, params)));
   const ofEngine = (change: (engine: Engine, request: IncomingMessage) => void) =>
-    answer((request, params) => {
+    answer(async (request, params) => {
       const engine = findEngine(context, params);
       change(engine, request);
-      return engineRow(context, engine);
+      return engineRow(context, engine, await totalsOf(context));
     });
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
@@ -49,7 +49,7 @@ export function adminRoutes(context: Parts): Routes {
     },
     '/programs/:id/calls': { GET: answer((request, params) => listCalls(context, request, params)) },
     '/engines': {
-      GET: answer(() => engineRows(context)),
+      GET: answer(async () => engineRows(context, await totalsOf(context))),
       POST: guarded((request, response) => addEngine(context, request, response)),
     },
     '/engines/:id': {
@@ -134,7 +134,8 @@ async function addEngine(context: Parts, request: IncomingMessage, response: Ser
   if (!response.destroyed) await checkEngine(context, engine, response);
   // Of a client that has gone, nobody would know that it was added. A response that broken input cut short never closes.
   if (request.socket.destroyed) return;
-  sendJson(response, 201, 'admin', engineRow(context, context.membership.add(engine)));
+  const { driver, membership, totals } = context;
+  sendJson(response, 201, 'admin', engineRow(context, membership.add(engine), totals.read(driver.now())));
 }
 
 /** Time of all requests of such a look. */

@@ -26,8 +26,12 @@ export function shortagesOf(config: Parts['config'], { engines, queue, totals }:
   // From `reserveMs` on, the scheduler itself makes way for a call.
   const longMs = Math.max(LONG_MS_MIN, config.admission.reserveMs);
   const isLong = engines.some(isServing) && 1000 * queue.longest_wait_seconds > longMs;
-  return [...(overloadSeconds(totals.crowded_since) > 0 ? ['overload'] : []), ...(isLong ? ['long waits'] : [])];
+  return [...(overloadOf(queue, totals) > 0 ? ['overload'] : []), ...(isLong ? ['long waits'] : [])];
 }
+
+/** Of an overload that goes on: readings are seconds old, and by now no call may wait. */
+const overloadOf = ({ waiting, background }: Queue, totals: TotalsAnswer): number =>
+  waiting > background ? overloadSeconds(totals.crowded_since) : 0;
 
 /** Who runs, and who waits for what. */
 export function callPart({ config, driver }: Parts, seen: Seen, shortages: readonly string[]): Part {
@@ -38,7 +42,7 @@ export function callPart({ config, driver }: Parts, seen: Seen, shortages: reado
   // The remedy of an engine that is out of service stands beside it.
   const helped = troubles.filter((cause) => cause !== 'no_engine' || !engines.some(isAway));
   const remedies = [...(shortages.length > 0 ? [MORE_ENGINES] : []), ...helped.map((cause) => REMEDIES[cause])];
-  const crowded = overloadSeconds(totals.crowded_since);
+  const crowded = overloadOf(queue, totals);
   const crowd =
     crowded > 0 ? ` For ${span(1000 * crowded)}, more calls have waited than run${mostOf(config, driver)}.` : '';
   const level = titles.length > 0 ? 'warn' : 'good';
@@ -94,7 +98,10 @@ function causesInWords({ waiting_for: calls }: Queue, waits: Seen['waits']): str
 export function leftParts({ waiting, running }: TotalsAnswer['left']): Part[] {
   if (waiting + running === 0) return [];
   const text = `Clients gave up ${counted(waiting + running, 'call')} in the last 5 min`;
-  return [part('clients', 'good', '', `${text}: ${count(waiting)} that waited, ${count(running)} that ran.`)];
+  const told = Object.entries({ waited: waiting, ran: running }).filter(([, calls]) => calls > 0);
+  return [
+    part('clients', 'good', '', `${text}: ${told.map(([did, calls]) => `${count(calls)} that ${did}`).join(', ')}.`),
+  ];
 }
 
 /** A loss below this share is none to act on. */

@@ -1,6 +1,6 @@
 import { isServing } from '../engines/index.js';
 import type { Engine } from './answers.js';
-import { awayInWords, engineRemedy, failingInWords, failsNow, isBroken, logOf, troubleOf } from './engine-words.js';
+import { awayInWords, engineRemedy, failingInWords, failingOf, isBroken, logOf, troubleOf } from './engine-words.js';
 import { alike, counted, DOWN_SHOWN, idsInWords } from './figures.js';
 import { noneUpInWords, pastOutages, TOGETHER_SECONDS } from './outage-words.js';
 import { part, type Part } from './status-part.js';
@@ -13,8 +13,9 @@ function isMissed(engine: Engine, engines: readonly Engine[]): boolean {
   return engine.models.some((model) => !others.some(({ models }) => models.includes(model)));
 }
 
-/** Whether it is told as one that fails calls. */
-const isFailing = (engine: Engine): boolean => (engine.state === 'down' ? isBroken : failsNow)(engine);
+/** Whether it is told as one that fails calls, or did. */
+const isFailing = (engine: Engine): boolean =>
+  engine.state === 'down' ? isBroken(engine) : failingOf(engine) !== undefined;
 
 /** Whether it takes calls, and no row tells that it fails them. */
 export const isCalm = (engine: Engine): boolean => isServing(engine) && !isFailing(engine);
@@ -34,7 +35,8 @@ export function engineParts(engines: readonly Engine[], isShort: boolean): Part[
     ...lots.slice(0, DOWN_SHOWN).map((lot) => awayPart(lot, engines, isShort)),
     ...failing.slice(0, DOWN_SHOWN).map((engine) => {
       const level = isBroken(engine) ? 'bad' : 'warn';
-      return part('engines', level, `${engine.id} fails calls`, failingInWords(engine), remedyOf(engine));
+      const title = `${engine.id} ${failingOf(engine)} calls`;
+      return part('engines', level, title, `${title}: ${failingInWords(engine)}`, remedyOf(engine));
     }),
     ...silent.slice(0, DOWN_SHOWN).map((engine) => {
       const text = `${engine.id} ${troubleOf(engine)}`;
@@ -58,9 +60,9 @@ function awayPart(lot: readonly [Engine, ...Engine[]], engines: readonly Engine[
   return part('engines', level, `${idsInWords(lot)} ${state}`, awayInWords(lot) + lost, engineRemedy(lot));
 }
 
-/** `1 of 2 engines up, 1 on probation`; an engine that fails calls is none of them, whether it is down at the moment or not. */
+/** `1 of 2 engines up, 1 on probation`. */
 export function countsInWords(engines: readonly Engine[]): string {
-  const has = (state: Engine['state']) => engines.filter((each) => each.state === state && !isBroken(each)).length;
+  const has = (state: Engine['state']) => engines.filter((each) => each.state === state).length;
   const beside = (state: Engine['state'], what: string) => (has(state) > 0 ? `, ${has(state)} ${what}` : '');
   const up = has('up') === engines.length ? '' : `${has('up')} of `;
   return `${up}${counted(engines.length, 'engine')} up${beside('starting', 'starting')}${beside('probation', 'on probation')}`;

@@ -58,21 +58,22 @@ export function awayInWords(engines: readonly Engine[]): string {
 /** Share of an engine's attempts from which failures call for a look, and how many of them. */
 const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 
-/** Failures due among its answers since the last one, at its share of failures: without any, it is mended. */
-const FAILURES_DUE = 3;
-
-/** Whether an engine in service fails so many calls that it should take none. One that calls could not reach, and that is back, is mended. */
-export function failsNow(engine: Engine): boolean {
+/** Whether an engine in service `fails` so many calls that it should take none, or `failed` them and answers again. One that calls could not reach, and that is back, is well. */
+export function failingOf(engine: Engine): 'fails' | 'failed' | undefined {
   const { failures, outages } = engine;
-  if (!failures) return false;
+  if (!failures) return undefined;
   const outage = outages.at(-1);
-  const { calls, attempts, last_at: at, answered_since: answers } = failures;
+  const { calls, attempts, last_at: at, mended } = failures;
   const isBack = at <= (outage?.until ?? -1) && !isReached(outage?.reason);
-  const isMended = isBack || answers * calls >= FAILURES_DUE * attempts;
+  if (isBack || !isRecent(at)) return undefined;
   const isMany = calls >= ATTEMPTS_FAILED_MIN && calls >= ATTEMPTS_FAILED_SHARE * attempts;
-  // Those of one that was taken down for them are many, whatever it answered before.
-  return !isMended && isRecent(at) && (isMany || isOutdone(engine));
+  // Those of one that was taken down for them are many, whatever it answered before; twice, it may fail again.
+  if (mended) return isMany || (isOutdone(engine) && downsOf(engine) > 1) ? 'failed' : undefined;
+  return isMany || isOutdone(engine) ? 'fails' : undefined;
 }
+
+/** Whether an engine that is in service should take no calls. */
+const failsNow = (engine: Engine): boolean => failingOf(engine) === 'fails';
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
@@ -91,10 +92,10 @@ function failuresInWords({ failures: all }: Omit<Engine, 'text'>): string[] {
 const downsOf = ({ outages }: Omit<Engine, 'text'>): number =>
   outages.filter(({ reason }) => reason !== DRAINED).length;
 
-/** Of one that fails calls, in words that stay while it is taken down and comes back. */
+/** Of one that fails calls, or did, in words that stay while it is taken down and comes back. */
 export const failingInWords = (engine: Engine): string =>
   [
-    `${engine.id} fails calls: ${failuresInWords(engine).join(' ')}`,
+    failuresInWords(engine).join(' '),
     ...(downsOf(engine) > 0 ? [`It was down ${counted(downsOf(engine), 'time')}.`] : []),
   ].join(' ');
 
@@ -114,7 +115,9 @@ export function engineRemedy(engines: readonly [Engine, ...Engine[]], isMissed =
     return failing.length > 0 ? `${logOf(idsInWords(failing))}, and once that is mended, ${undrain}` : undrain;
   }
   if (state === 'down' && !isBroken(engine)) return downRemedy(engine, idsInWords(engines));
-  return failsNow(engine) && !isMissed ? `maitred engines drain ${id}, and read its log` : restartOf(id);
+  const does = failingOf(engine);
+  if (does === 'failed') return logOf(id);
+  return does && !isMissed ? `maitred engines drain ${id}, and read its log` : restartOf(id);
 }
 
 function standInWords(engine: Omit<Engine, 'text'>): string {

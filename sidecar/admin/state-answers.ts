@@ -62,9 +62,15 @@ export interface Engine {
   readonly resting: boolean;
   /** Time until the last call that it refused for lack of room may go there; null: none pauses. */
   readonly refused_seconds: number | null;
-  /** Attempts that it failed in the time of `/totals`, of those sent there, the last error, and its good answers since; null: none. They began when it had failed none for a minute. */
+  /** Attempts that it failed in the time of `/totals`, of those sent there, the last error, its good answers since, and whether these tell that it is mended; null: none. They began when it had failed none for a minute. */
   readonly failures:
-    (Failures & { readonly attempts: number; readonly answered_since: number; readonly began_at: UnixSeconds }) | null;
+    | (Failures & {
+        readonly attempts: number;
+        readonly answered_since: number;
+        readonly mended: boolean;
+        readonly began_at: UnixSeconds;
+      })
+    | null;
   readonly engine_running: number | null;
   readonly engine_waiting: number | null;
   readonly kv_usage: number | null;

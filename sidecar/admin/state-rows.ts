@@ -6,6 +6,7 @@ import { isServing, type Engine } from '../engines/index.js';
 import { CONFIGURED } from '../engines/inspect.js';
 import { joined } from '../engines/load.js';
 import { crowdedSince } from '../watch/overload.js';
+import { recoveryOf } from '../watch/recovery.js';
 import { joined as stepOf, type Durations } from '../watch/steps.js';
 import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
@@ -13,16 +14,12 @@ import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
 import { engineInWords } from './engine-words.js';
 import { statusOf } from './status.js';
 
-export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
+export function engineRows(context: Parts, view: TotalsView): Answers.EngineList {
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view)) };
 }
 
 /** @param recent the last five minutes */
-export function engineRow(
-  context: Parts,
-  engine: Engine,
-  recent = context.totals.read(context.driver.now()),
-): Answers.Engine {
+export function engineRow(context: Parts, engine: Engine, recent: TotalsView): Answers.Engine {
   const known = context.driver.views.engine(engine.id);
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
   const view = engine.state === 'down' ? undefined : known;
@@ -79,7 +76,7 @@ function failuresRow({ id, evidence }: Engine, view: TotalsView): Answers.Engine
   const failures = failuresOf(view, 'failures', id);
   // Other gateways may have failures of an engine that failed none here.
   const began_at = Math.min(unixSeconds(evidence.failingSinceMs), failures.last_at);
-  return { attempts: Math.max(failed, sent), answered_since: evidence.servedSince, began_at, ...failures };
+  return { attempts: Math.max(failed, sent), ...recoveryOf(id, view), began_at, ...failures };
 }
 
 /** How many there were by that name, the time of the last, and what was told of it. */

@@ -115,7 +115,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     clearInterval(this.#commentTimer);
     this.context.driver.emit({ type: 'callStarted', call: this.spec.id });
     const engine = this.#attempt?.engine;
-    engine?.succeeded(this.#program, false);
+    engine?.succeeded(this.#program);
     if (engine !== undefined && !isBackground(this.spec)) this.context.observers.tell('began', engine.id, firstTokenMs);
     this.#noteResponse(reader.facts());
   }

@@ -15,8 +15,6 @@ export class Evidence {
   fault = '';
   /** Signs of good answers and ejections so far: what it failed before the last one is not held against it. */
   acquittals = 0;
-  /** Whole good answers since it last failed a call or went down. */
-  servedSince = 0;
   /** When the failures of calls began of which the last one may not be over. */
   failingSinceMs = Infinity;
   #failedAtMs = -Infinity;
@@ -24,19 +22,11 @@ export class Evidence {
   fails(nowMs: number): void {
     if (nowMs - this.#failedAtMs > FAILURES_OVER_MS) this.failingSinceMs = nowMs;
     this.#failedAtMs = nowMs;
-    this.servedSince = 0;
   }
 
-  /** @param isWhole whether the good answer has ended; a stream is told twice */
-  succeeds(isWhole: boolean): void {
+  succeeds(): void {
     this.acquittals += 1;
-    if (isWhole) this.servedSince += 1;
     this.clear();
-  }
-
-  ejected(): void {
-    this.acquittals += 1;
-    this.servedSince = 0;
   }
 
   /** Each good answer comes here, and clearing an empty set makes a new table. */

@@ -116,9 +116,9 @@ export class Replica {
     this.removing = true;
   }
 
-  /** The engine generated an answer to a call of the program, or began to. @param isWhole whether it has ended; a stream is told twice */
-  succeeded(program: ProgramId, isWhole = true): void {
-    this.evidence.succeeds(isWhole);
+  /** The engine generated an answer to a call of the program, or began to. */
+  succeeded(program: ProgramId): void {
+    this.evidence.succeeds();
     this.heardAtMs = this.ports.now();
     this.#callFailures = 0;
     this.#saturation.served(program, this.heardAtMs);
@@ -227,7 +227,7 @@ export class Replica {
 
   #eject(reason: string): void {
     this.ejections += 1;
-    this.evidence.ejected();
+    this.evidence.acquittals += 1;
     this.#setbacks += 1;
     this.#identified = false;
     this.load = {};

@@ -73,7 +73,7 @@ export type Reading = Readonly<Record<string, number>>;
 /** A step, also as gateways tell it each other: in JSON. */
 export type Told = Readonly<
   Record<'completions' | 'unanswered' | 'queues', Iterable<Sum<number>>> &
-    Record<'cached' | 'readings' | 'ends' | 'left' | 'failures', Iterable<Sum<string>>> &
+    Record<'cached' | 'readings' | 'ends' | 'left' | 'failures' | 'answers', Iterable<Sum<string>>> &
     Record<'firstTokens', Readonly<Record<string, Iterable<Sum<number>>>>>
 >;
 
@@ -93,6 +93,8 @@ export class Step {
   readonly left = new Ratios();
   /** Attempts that engines failed, of those sent there, by engine, and when and how the last one did. */
   readonly failures = new Ratios();
+  /** Good answers of engines in it since they last failed an attempt. */
+  readonly answers = new Ratios();
 
   firstTokensOf(engine: string): Durations {
     return (this.firstTokens[engine] ??= new Durations());
@@ -103,16 +105,19 @@ export class Step {
   }
 }
 
-/** The same stretch of time at several gateways. The gate is that of the engines that they share. */
+/** Readings that gateways share: the gate is that of their engines, and the first to be crowded tells since when all are. */
+const SHARED = ['gate_tokens', 'crowded_since'];
+
+/** The same stretch of time at several gateways. */
 export function joined(all: readonly Told[]): Step {
   const step = new Step();
   const sums: Record<string, number> = {};
   for (const told of all) {
     for (const name of ['completions', 'unanswered', 'queues'] as const) step[name].merge(told[name]);
-    for (const name of ['cached', 'ends', 'left', 'failures'] as const) step[name].merge(told[name]);
+    for (const name of ['cached', 'ends', 'left', 'failures', 'answers'] as const) step[name].merge(told[name]);
     for (const [engine, times] of Object.entries(told.firstTokens)) step.firstTokensOf(engine).merge(times);
     for (const [name, [sum, of]] of told.readings)
-      sums[name] = sum / of + (name === 'gate_tokens' ? 0 : (sums[name] ?? 0));
+      sums[name] = SHARED.includes(name) ? Math.min(sum / of, sums[name] ?? Infinity) : sum / of + (sums[name] ?? 0);
   }
   step.read(sums);
   return step;

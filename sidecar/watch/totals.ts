@@ -67,6 +67,8 @@ export class Totals implements Observer {
   readonly #outages: Outage[] = [];
   /** The last running calls whose clients left: it may turn out that their engines were dead. */
   readonly #left: (Pick<CallSpec, 'identity'> & { readonly report: CallReport; readonly atMs: Millis })[] = [];
+  /** Unix time in seconds of the first of the readings that show an overload. */
+  #crowdedSince: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly ports: TotalsPorts) {
@@ -90,7 +92,12 @@ export class Totals implements Observer {
   look(): void {
     this.ports.completions.count();
     const reading = this.ports.reading();
-    this.#each(this.ports.now(), (step) => step.read(reading));
+    const { crowd = 0, in_flight: running = 0 } = reading;
+    const now = this.ports.now();
+    const crowded_since = crowd > running ? (this.#crowdedSince ?? Math.round(wallMs(now) / 1000)) : undefined;
+    this.#crowdedSince = crowded_since;
+    // Each reading tells it, as an overload outlasts the steps.
+    this.#each(now, (step) => step.read({ ...reading, ...(crowded_since && { crowded_since }) }));
   }
 
   mark(text: string): void {
@@ -152,6 +159,7 @@ export class Totals implements Observer {
       if (!isBackground(spec)) step.queues.took(queueMs);
       if (usage?.cachedTokens !== undefined)
         step.cached.add(dispatch?.engine ?? '', usage.cachedTokens, usage.promptTokens);
+      if (outcome === 'completed' && dispatch !== undefined) step.answers.add(dispatch.engine, 1);
     });
   }
 
@@ -189,7 +197,10 @@ export class Totals implements Observer {
   }
 
   #failed(engine: EngineId, message: string, atMs: number): void {
-    this.#each(atMs, (step) => step.failures.add(engine, 1, 0, toldAt(atMs, message)));
+    this.#each(atMs, (step) => {
+      step.failures.add(engine, 1, 0, toldAt(atMs, message));
+      step.answers.add(engine, -step.answers.sumsOf(engine)[0]);
+    });
   }
 
   #each(ms: number, change: (step: Step) => void): void {

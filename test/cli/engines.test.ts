@@ -39,6 +39,23 @@ describe('maitred engines', () => {
     await expect.poll(words).toMatch(new RegExp(`^${told}\\S+ m?s more\\.`));
   });
 
+  it('has the calls of all gateways in flight, as the page has', async () => {
+    const all_gateways = { in_flight: 7, window: 8, working_set_tokens: 0 };
+    const row = {
+      id: 'e',
+      kind: 'vllm',
+      state: 'up',
+      models: ['m'],
+      failures: null,
+      outages: [],
+      first_token_seconds: { p50: null, p99: null },
+      all_gateways,
+    };
+    const answer = JSON.stringify({ engines: [{ ...row, in_flight: 3, window: 4 }] });
+    const url = await serve((_, response) => void response.setHeader('x-maitred-reason', 'admin').end(answer));
+    expect((await run(['engines', '--url', url])).out).toMatch(/^e +up +7 of 8 .*vllm +m$/m);
+  });
+
   it('adds an engine, with its key, and removes it', async () => {
     const [first, engine] = [await fakeEngine(), await fakeEngine()];
     const { url } = await world([first]);

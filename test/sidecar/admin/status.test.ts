@@ -45,6 +45,8 @@ it('warns of an overload once more calls have waited than run for half a minute,
     return statusWith({ queue, totals: { crowded_since: Date.now() / 1000 - seconds } }, { config, driver: { views } });
   };
   expect([told(29, 9).level, told(30, 9).level]).toEqual(['good', 'warn']);
+  // It is over once no call waits, whatever the last reading showed.
+  expect(told(30, 0, 0)).toMatchObject({ level: 'good', text: '1 engine up. 7 calls run, none waits.' });
   expect(told(45, 5)).toMatchObject({
     level: 'warn',
     title: 'overload',
@@ -58,10 +60,10 @@ it('warns of an overload once more calls have waited than run for half a minute,
 });
 
 it('tells how many calls clients gave up', () => {
-  const { text } = statusWith({ totals: { calls: 190, left: { waiting: 1, running: 0 } } });
-  expect(text).toBe(
-    '1 engine up. 7 calls run, none waits. Clients gave up 1 call in the last 5 min: 1 that waited, 0 that ran.',
-  );
+  const told = (waiting: number, running: number) =>
+    statusWith({ totals: { calls: 190, left: { waiting, running } } }).text.replace(/^.*, none waits\. /, '');
+  expect(told(1, 0)).toBe('Clients gave up 1 call in the last 5 min: 1 that waited.');
+  expect(told(2, 11)).toBe('Clients gave up 13 calls in the last 5 min: 2 that waited, 11 that ran.');
 });
 
 it('says how far a batch is, and why it stands still', () => {

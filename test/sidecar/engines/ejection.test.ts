@@ -104,16 +104,6 @@ describe('ejection', () => {
     expect(types(harness.take())).not.toContain('engineLost');
   });
 
-  it('leaves a count of the whole answers since the last failure, each once', async ({ fake, harness }) => {
-    const engine = harness.fleet.get(engineId('e'));
-    harness.answers('e', 'misanswered', 'a');
-    for (const isWhole of [false, true]) engine?.succeeded(programId('b'), isWhole);
-    expect(engine?.evidence.servedSince).toBe(1);
-    fake.all = reset;
-    for (let i = 0; i < FAILURES_MAX; i += 1) await harness.probe();
-    expect(engine?.evidence.servedSince).toBe(0);
-  });
-
   it('knows since when it fails calls: for longer than a minute it failed none before', ({ harness }) => {
     const engine = harness.fleet.get(engineId('e'));
     const failedAt = (ms: number) => {

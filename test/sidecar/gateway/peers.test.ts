@@ -12,7 +12,20 @@ import type {
 } from '../../../sidecar/admin/answers.js';
 import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { Desk } from '../../support/shared-desk.js';
-import { ask, bearer, chat, cleanUp, heldEngine, keysOf, metrics, named, until, world, type World } from './world.js';
+import {
+  ask,
+  bearer,
+  begun,
+  chat,
+  cleanUp,
+  heldEngine,
+  keysOf,
+  metrics,
+  named,
+  until,
+  world,
+  type World,
+} from './world.js';
 
 const PATIENCE_MS = 60_000;
 const TOKEN = { authorization: 'Bearer operator' };
@@ -47,7 +60,7 @@ async function two() {
   const gateways = [await start('a'), await start('b')] as const;
   for (const gateway of gateways) await live(gateway, 2);
   const [a, b] = gateways;
-  return { store, gateways, a, b, release };
+  return { store, gateways, a, b, engine, release };
 }
 
 /** The same, whose engine answers at once. */
@@ -222,6 +235,21 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     await store.stop();
     await until(async () => (await status()).text.startsWith('The shared state is away'), PATIENCE_MS);
     expect(await status()).toMatchObject({ level: 'warn', helps: `What helps: start the server at ${store.path}.` });
+  });
+
+  it('count what an engine failed and answered anywhere', async () => {
+    const { gateways, b, engine } = await free();
+    const answer = engine.answer;
+    engine.answer = begun((response) => response.destroy());
+    for (const gateway of gateways) await chat(gateway.url, { stream: true }, { ...named('p'), ...bearer('t') });
+    engine.answer = answer;
+    await call(b, 'q');
+    const failures = { calls: 2, attempts: 3, answered_since: 1, mended: false };
+    for (const path of ['/engines', '/engines/e'])
+      for (const gateway of gateways)
+        expect(await get(gateway, path)).toMatchObject(
+          path === '/engines' ? { engines: [{ failures }] } : { failures },
+        );
   });
 
   it('leave out an answer that is no JSON', async () => {
