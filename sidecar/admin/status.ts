@@ -98,14 +98,20 @@ function batchPart(batch: Batch): Part {
     : part('batches', 'good', '', text);
 }
 
+/** For so long the shared state is away before that is told. */
+const AWAY_SECONDS = 1;
+
 function clusterParts({ config }: Parts, cluster: GatewayState['cluster']): Part[] {
   if (cluster === null) return [];
-  const { standing, live, silent, other_version: strange } = cluster;
+  const { standing, standing_seconds: seconds, live, silent, other_version: strange } = cluster;
   const { url, gateways } = config.cluster;
   const warn = (text: string, remedy: string) => [part('gateway', 'warn', 'cluster incomplete', text, remedy)];
   // Nobody knows then who else is live.
-  if (standing !== 'shared')
-    return warn('The shared state is away: this gateway continues alone.', `start the server at ${url}`);
+  if (standing !== 'shared') {
+    const text = 'The shared state is away: this gateway continues alone.';
+    // On a busy machine it comes back in a moment.
+    return seconds < AWAY_SECONDS ? [] : warn(text, `start the server at ${url} (docs/CLUSTER.md#failures)`);
+  }
   const remedy = 'look up in docs/CLUSTER.md#failures what goes on without it';
   const missing = (ids: readonly string[], why: string) =>
     ids.length === 0 ? [] : warn(`What ${ids.join(', ')} does is missing: ${why}.`, remedy);

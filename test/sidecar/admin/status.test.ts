@@ -66,6 +66,20 @@ it('tells how many calls clients gave up', () => {
   expect(told(2, 11)).toBe('Clients gave up 13 calls in the last 5 min: 2 that waited, 11 that ran.');
 });
 
+it('tells that the shared state is away once that has lasted for a second', () => {
+  const config = { ...PARTS.config, cluster: { url: 'redis://store:6379', gateways: 2 } };
+  const told = (standing_seconds: number) =>
+    statusWith(
+      { cluster: { standing: 'split', standing_seconds, live: 2, silent: ['b'], other_version: [] } },
+      { config },
+    );
+  expect(told(0.9)).toMatchObject({ level: 'good', text: '1 engine up. 7 calls run, none waits.' });
+  expect(told(1)).toMatchObject({
+    level: 'warn',
+    helps: 'What helps: start the server at redis://store:6379 (docs/CLUSTER.md#failures).',
+  });
+});
+
 it('says how far a batch is, and why it stands still', () => {
   const batch = {
     id: 'b',

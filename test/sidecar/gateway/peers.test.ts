@@ -234,7 +234,10 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     expect(figures.get('maitred_cluster_gateways_expected{pool="p"}')).toBe(2);
     await store.stop();
     await until(async () => (await status()).text.startsWith('The shared state is away'), PATIENCE_MS);
-    expect(await status()).toMatchObject({ level: 'warn', helps: `What helps: start the server at ${store.path}.` });
+    expect(await status()).toMatchObject({
+      level: 'warn',
+      helps: `What helps: start the server at ${store.path} (docs/CLUSTER.md#failures).`,
+    });
   });
 
   it('count what an engine failed and answered anywhere', async () => {
