@@ -46,6 +46,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   readonly failures = new Failures();
   /** Engines whose answers failed this call, each with its acquittals until then, and the error. */
   readonly #doubted: (readonly [engine: Engine, acquittals: number, error: string])[] = [];
+  /** Status of an engine's refusal that had to be an event of a stream. */
+  #refusal: number | undefined;
   #commentTimer: NodeJS.Timeout | undefined;
   readonly #program: ProgramId;
   readonly #times: CallTimes;
@@ -152,7 +154,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.#reply.whole(status, toClient(theirs, attempt?.engine.url, this.#headers()), sent.bytes);
     } else if (error !== undefined) {
       this.#reply.fail(error);
-      this.#reply.status = status;
+      this.#refusal = status;
     }
     if (facts !== undefined) return this.#finish(facts);
     if (status !== 429 && status < 500) attempt?.engine.responded();
@@ -289,7 +291,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #end(outcome: Outcome, event: Event | undefined, error?: GatewayError, usage?: Usage): void {
     if (this.#state === 'ended') return;
     const { context } = this;
-    const isAnswered = error === undefined && this.#reply.status < 500;
+    const isAnswered = error === undefined && (this.#refusal ?? this.#reply.status) < 500;
     const hungMs = isAnswered ? 0 : this.#hungMs;
     this.#state = 'ended';
     clearInterval(this.#commentTimer);
@@ -300,6 +302,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const report: CallReport = {
       outcome,
       status: this.#reply.status,
+      refusal: this.#refusal,
       code: error?.code,
       message: error?.message,
       dispatch: this.#dispatch,

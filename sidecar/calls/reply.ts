@@ -18,7 +18,7 @@ export class Reply {
   readonly #socket: Socket;
   /** Whether a 200 with an event stream has been sent. From then on an error can only be an event. */
   streaming = false;
-  /** Status sent, of a refusal by an engine its own, also in a stream; 0 for none; 499: the client has left. */
+  /** Status sent, 0 for none; 499: the client has left. */
   status = 0;
   #done = false;
 

@@ -92,8 +92,10 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** It is amended if its client left and its engine turns out to have been dead by then. */
 export interface CallReport {
   outcome: Outcome;
-  /** Status sent to the client, or of an engine's refusal in its stream; 499 if it had left. */
+  /** Status sent to the client; 499 if it had left. */
   readonly status: number;
+  /** Status of an engine's refusal, which is an event of a stream that a comment has opened. */
+  readonly refusal?: number | undefined;
   code: ErrorCode | undefined;
   /** The gateway’s own words to the client. */
   readonly message?: string | undefined;

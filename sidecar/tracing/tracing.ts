@@ -217,5 +217,5 @@ function reportAttributes(report: CallReport, engine: Engine | undefined): Attri
 }
 
 /** Our own code, or the engine's status; an engine may also report its failure inside a stream. */
-const errorType = ({ outcome, code, status }: CallReport): string | undefined =>
-  outcome === 'completed' ? undefined : (code ?? (status >= 400 ? String(status) : outcome));
+const errorType = ({ outcome, code, status, refusal = status }: CallReport): string | undefined =>
+  outcome === 'completed' ? undefined : (code ?? (refusal >= 400 ? String(refusal) : outcome));

@@ -17,12 +17,12 @@ const MARKS = 200;
 const OUTAGES = 1000;
 const LEFT_MAX = 1000;
 
-/** A call that waited too long is no fault of its client, nor is a key that an engine refuses. */
-const NOT_OF_CLIENT = ['queue_timeout', 'engine_401', 'engine_403'];
+/** No client makes a call wait too long, an engine refuse the gateway's key, or lose a model or path. */
+const NOT_OF_CLIENT = ['queue_timeout', 'engine_401', 'engine_403', 'engine_404'];
 
 /** The code with which a call failed, of an engine's answer its status; undefined: it did not. */
-export const faultIn = ({ outcome, code, status }: CallReport): string | undefined =>
-  outcome === 'completed' ? undefined : (code ?? `engine_${status}`);
+export const faultIn = ({ outcome, code, status, refusal = status }: CallReport): string | undefined =>
+  outcome === 'completed' ? undefined : (code ?? `engine_${refusal}`);
 
 /** Whose fault the end of a call was. That it found no room is none of its client. */
 export function faultOf(end: string): 'client' | 'service' {

@@ -94,13 +94,14 @@ describe('a stream that a comment has opened', () => {
   };
 
   it.each([
-    [404, 'client', 'client_error', 30],
+    [422, 'client', 'client_error', 30],
+    [404, 'service', 'engine_error', 40],
     [401, 'service', 'engine_error', 40],
   ])('is charged to one side when its engine refuses the call: %i', async (status, fault, outcome, level) => {
     const { calls, failed, text } = await opened(replies(status, { error: WORDS }));
     expect(text).toContain('boom');
     const code = `engine_${status}`;
-    await expect.poll(calls).toMatchObject([{ code, outcome, level, status }]);
+    await expect.poll(calls).toMatchObject([{ code, outcome, level, status: 200 }]);
     expect(await failed()).toMatchObject([{ code, fault }]);
   });
 

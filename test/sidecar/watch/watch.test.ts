@@ -211,7 +211,6 @@ describe('totals', () => {
         'body_too_large',
         'request_timeout',
         'engine_400',
-        'engine_404',
         'engine_422',
       ],
     ],
@@ -219,6 +218,7 @@ describe('totals', () => {
       'service',
       [
         'queue_timeout',
+        'engine_404',
         'queue_full',
         'overloaded',
         'no_engine',
