@@ -6,6 +6,8 @@ import { ADMIN_TOKEN } from './scenario.js';
 export interface Frozen extends Omit<ClientPorts, 'ended'> {
   /** Lets everything happen that is due by now. */
   readonly now: () => Promise<void>;
+  /** Whether the gateway's views of calls, programs and engines are its own; those of several take time. */
+  readonly isAlone: boolean;
 }
 
 export const askOf = (method: string, path: string, headers: Readonly<Record<string, string>>, body = ''): Ask => ({
@@ -55,20 +57,20 @@ interface EngineRow {
   readonly state: string;
 }
 
+/** As the metrics have them where views are of several gateways. */
 export async function engineRows(frozen: Frozen): Promise<EngineRow[]> {
-  return ((await rowsOf(frozen, '/engines')) as { engines?: EngineRow[] }).engines ?? [];
+  if (frozen.isAlone) return ((await rowsOf(frozen, '/engines')) as { engines?: EngineRow[] }).engines ?? [];
+  const metrics = await metricsOf(frozen);
+  return [...metrics].flatMap(([name, value]) => {
+    const [, id = '', state = ''] = /^maitred_engine_state\{engine="(\w+)",state="(\w+)"\}/.exec(name) ?? [];
+    return value === 1 && id !== ''
+      ? [{ id, state, in_flight: metrics.get(`maitred_engine_in_flight_calls{engine="${id}"}`) ?? 0 }]
+      : [];
+  });
 }
 
-/**
- * Holds the admin views against the book, and the metrics, which take longer to ask for.
- * @param isAlone whether views of calls and programs are of this gateway alone; those of several take time
- */
-export async function audit(
-  frozen: Frozen,
-  oracle: Oracle,
-  counts: 'views' | 'metrics',
-  isAlone: boolean,
-): Promise<void> {
+/** Holds the admin views against the book, and the metrics, which take longer to ask for. */
+export async function audit(frozen: Frozen, oracle: Oracle, counts: 'views' | 'metrics'): Promise<void> {
   const same = (what: string, told: unknown, booked: number): void => {
     if (told !== booked) oracle.wrong(`G8: ${what}: the gateway says ${String(told)}, the world ${booked}`);
   };
@@ -77,7 +79,7 @@ export async function audit(
     // Of an engine that is to be empty, requests that are passed through count, too.
     if (state !== 'draining' || told < booked) same(`calls in flight on ${id}`, told, booked);
   }
-  if (isAlone) {
+  if (frozen.isAlone) {
     same('calls waiting', (await rowsOf(frozen, '/queue'))['waiting'], oracle.book.waiting);
     const rows = (await rowsOf(frozen, '/programs?limit=1000')) as { programs?: { active_calls: number }[] };
     const told = sum((rows.programs ?? []).map((row) => row.active_calls));

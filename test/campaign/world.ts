@@ -181,11 +181,12 @@ export class World {
       await clock.settle();
       while (clock.next <= clock.now) await this.step();
     };
-    return { clock, door, say, now, wrong: (text) => oracle.wrong(`G2: ${text}`) };
+    const isAlone = this.nodes.length === 1;
+    return { clock, door, say, now, isAlone, wrong: (text) => oracle.wrong(`G2: ${text}`) };
   }
 
   async audit(counts: 'views' | 'metrics'): Promise<void> {
-    for (const node of this.nodes) await audit(this.frozenAt(node), node.oracle, counts, this.nodes.length === 1);
+    for (const node of this.nodes) await audit(this.frozenAt(node), node.oracle, counts);
   }
 
   /** Follows a request to its end. */
