@@ -23,21 +23,24 @@ export function breakEvenOf(
   const choice = preferred ?? most;
   if (choice === undefined) {
     const isOnly = verdicts.every(({ rows }) => rows.length === 1);
-    if (verdicts.some(({ isOpen }) => isOpen))
-      return {
-        choice: 0,
-        sentence: `These runs cannot tell whether ${isOnly ? nameOf(1) : 'anything'} is better than ${nameOf(0)}.`,
-      };
-    const worst = highest(verdicts, 'Most is lost', (one) =>
-      one.rows.flatMap(({ at }) =>
-        lossesOf(one, at).map((cost) => ({ ...cost, under: isOnly ? '' : ` under ${nameOf(at)}` })),
-      ),
-    );
+    const worstOf = (of: typeof lossesOf) =>
+      highest(verdicts, 'Most is lost', (one) =>
+        one.rows.flatMap(({ at }) =>
+          of(one, at).map((cost) => ({ ...cost, under: isOnly ? '' : ` under ${nameOf(at)}` })),
+        ),
+      );
+    const open = verdicts.filter(({ isOpen }) => isOpen);
+    if (open.length > 0) {
+      const worst = worstOf(slowerOf);
+      const where = worst === '' ? '' : ` ${namesOf(open.map(({ place }) => lowered(place)))}`;
+      const whether = `${isOnly ? nameOf(1) : 'anything'} is better than ${nameOf(0)}`;
+      return { choice: 0, sentence: `These runs cannot tell whether ${whether}${where}.${worst}` };
+    }
     const [gain] = verdicts
       .flatMap((one) => (one.gain === undefined ? [] : [`${all > 1 ? `${lowered(one.place)}, ` : ''}${one.gain}.`]))
       .reverse();
     const nothing = `nothing is significantly better${loads === undefined && all > 1 ? ` ${namesOf(verdicts.map(({ place }) => lowered(place)))}` : verdicts.length < (loads ?? 0) ? ' at loads that can be sustained' : ''}`;
-    return { choice: 0, sentence: `Keep ${nameOf(0)}: ${gain ?? `${nothing}.${worst}`}` };
+    return { choice: 0, sentence: `Keep ${nameOf(0)}: ${gain ?? `${nothing}.${worstOf(lossesOf)}`}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const paying = verdicts.filter(({ better }) => better.includes(choice));
@@ -80,10 +83,13 @@ function gainOf(paying: readonly PlaceVerdict[], choice: number, first: string):
   return `programs ${paying.length > 1 ? 'up to ' : ''}${factorText(most.mean)}${inCalm(most)}${longer}${caveat}`;
 }
 
-const lossesOf = (one: PlaceVerdict, choice: number): readonly Cost[] => [
-  ...one.losses.flatMap(({ at, factor, text }) =>
+const slowerOf = ({ losses }: PlaceVerdict, choice: number): readonly Cost[] =>
+  losses.flatMap(({ at, factor, text }) =>
     at === choice && factor > 1 ? [{ measure: 'mean' as const, factor, text }] : [],
-  ),
+  );
+
+const lossesOf = (one: PlaceVerdict, choice: number): readonly Cost[] => [
+  ...slowerOf(one, choice),
   ...priceOf(one, choice),
 ];
 

@@ -93,6 +93,13 @@ describe('a sweep of two targets', () => {
     );
   });
 
+  it('says where the second is certainly slower, although it may be better elsewhere', async () => {
+    const { lines } = await printed({ seconds: [2, 1], runs: 1 }, { seconds: [2, 6] });
+    expect(lines).toContain(
+      'These runs cannot tell whether B is better than A at 1 a second. Most is lost: programs 3.0x slower at 2 a second.',
+    );
+  });
+
   it('names no loss at a load that is too much for one', async () => {
     const { lines } = await printed(
       { seconds: [2, 1.99], runs: 1 },
