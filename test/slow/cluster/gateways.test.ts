@@ -61,7 +61,7 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     expect(calls).toBeGreaterThan(8);
     expect(
       [...(await metrics(last.adminUrl)).keys()].filter((name) => name.startsWith('maitred_cluster_')),
-    ).toHaveLength(7);
+    ).toHaveLength(8);
   });
 
   it('continue each other’s responses, of one tenant alone', async () => {
