@@ -25,6 +25,7 @@ function Card({ engine }: { readonly engine: Engine }) {
   const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
   const isOff = state === 'down' || state === 'starting' || (state === 'drained' && inFlight === 0);
   const isAway = state === 'draining' || state === 'drained';
+  const look = engine.failing && !isOff && !isAway ? 'down' : state;
   const limit = rest ?? capacity;
   const named = rest === null ? 'KV cache' : rest === gate ? 'gate' : 'gate and host';
   const [word, verb] = isAway ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
@@ -40,9 +41,9 @@ function Card({ engine }: { readonly engine: Engine }) {
           <Whole text={id} />
         </button>
         <span class="quiet">{engine.kind}</span>
-        <span class={`badge ${state}`}>{state}</span>
+        <span class={`badge ${look}`}>{look === state ? state : 'fails calls'}</span>
       </h3>
-      <p class={engine.resting ? 'warn' : state === 'up' ? 'quiet' : state}>{engine.text}</p>
+      <p class={engine.resting ? 'warn' : look === 'up' ? 'quiet' : look}>{engine.text}</p>
       {(!isOff || inFlight > 0) && (
         <Bar
           label="In flight"

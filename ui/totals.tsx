@@ -33,8 +33,10 @@ type Tile = readonly [value: string, note: string, meaning?: string];
 function tilesOf(sums: Totals): readonly Tile[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
-  // Those by the client's fault, and calls given up, are told in the first lines.
-  const failures = sums.failed.reduce((sum, { fault, calls }) => sum + (fault === 'service' ? calls : 0), 0);
+  // Calls given up are told in the first lines.
+  const failedBy = (side: string) =>
+    sums.failed.reduce((sum, { fault, calls }) => sum + (fault === side ? calls : 0), 0);
+  const theirs = failedBy('client');
   const { inFlight, away, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   // It breaks between the two times alone.
   const whole = (seconds: number | null) => duration(seconds).replaceAll(' ', '\u00A0');
@@ -62,6 +64,9 @@ function tilesOf(sums: Totals): readonly Tile[] {
     ],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     [percent(sums.cached_share), ''],
-    [count(failures), `of ${counted(sums.calls, 'call')}`],
+    [
+      count(failedBy('service')),
+      `of ${counted(sums.calls, 'call')}${theirs > 0 ? `; ${count(theirs)} by clients’ fault` : ''}`,
+    ],
   ];
 }

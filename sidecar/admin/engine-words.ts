@@ -5,6 +5,9 @@ import type { Engine } from './answers.js';
 import { agoOf, count, counted, idsInWords, isRecent, latestOf, span } from './figures.js';
 import { outageOf } from './outage-words.js';
 
+/** Without all that is made of it. */
+type Bare = Omit<Engine, 'text' | 'failing'>;
+
 const restartOf = (which: string): string => `restart ${which}, or read its log`;
 export const logOf = (which: string): string => `read the log of ${which}`;
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the right key';
@@ -59,7 +62,7 @@ export function awayInWords(engines: readonly Engine[]): string {
 const [ATTEMPTS_FAILED_SHARE, ATTEMPTS_FAILED_MIN] = [0.05, 5];
 
 /** Whether an engine in service `fails` so many calls that it should take none, or `failed` them and answers again. One that calls could not reach, and that is back, is well. */
-export function failingOf(engine: Engine): 'fails' | 'failed' | undefined {
+export function failingOf(engine: Bare): 'fails' | 'failed' | undefined {
   const { failures, outages } = engine;
   if (!failures) return undefined;
   const outage = outages.at(-1);
@@ -73,13 +76,13 @@ export function failingOf(engine: Engine): 'fails' | 'failed' | undefined {
 }
 
 /** Whether an engine that is in service should take no calls. */
-const failsNow = (engine: Engine): boolean => failingOf(engine) === 'fails';
+export const failsNow = (engine: Bare): boolean => failingOf(engine) === 'fails';
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
 /** `40 of 60 attempts failed in the last 5 min; failures began 12 min ago; the last one 9 s ago: status 500.` */
-function failuresInWords({ failures: all }: Omit<Engine, 'text'>): string[] {
+function failuresInWords({ failures: all }: Bare): string[] {
   if (all === null) return [];
   const began = all.began_at < all.last_at ? `; failures began ${agoOf(all.began_at)}` : '';
   const failed = `${count(all.calls)} of ${counted(all.attempts, 'attempt')} failed`;
@@ -89,8 +92,7 @@ function failuresInWords({ failures: all }: Omit<Engine, 'text'>): string[] {
   ];
 }
 
-const downsOf = ({ outages }: Omit<Engine, 'text'>): number =>
-  outages.filter(({ reason }) => reason !== DRAINED).length;
+const downsOf = ({ outages }: Bare): number => outages.filter(({ reason }) => reason !== DRAINED).length;
 
 /** Of one that fails calls, or did, in words that stay while it is taken down and comes back. */
 export const failingInWords = (engine: Engine): string =>
@@ -100,7 +102,7 @@ export const failingInWords = (engine: Engine): string =>
   ].join(' ');
 
 /** Whether an engine takes calls now, and if not, why; then its troubles of the last minutes. */
-export function engineInWords(engine: Omit<Engine, 'text'>): string {
+export function engineInWords(engine: Bare): string {
   const outage = outageOf(engine.outages);
   return [standInWords(engine), ...failuresInWords(engine), ...(outage === '' ? [] : [`It ${outage}.`])].join(' ');
 }
@@ -120,7 +122,7 @@ export function engineRemedy(engines: readonly [Engine, ...Engine[]], isMissed =
   return does && !isMissed ? `maitred engines drain ${id}, and read its log` : restartOf(id);
 }
 
-function standInWords(engine: Omit<Engine, 'text'>): string {
+function standInWords(engine: Bare): string {
   const { state, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null || probe < 1 ? '' : `; probed again in ${span(1000 * Math.round(probe))}`;
   if (state === 'starting') return 'Is starting: its first probe is under way.';
@@ -131,6 +133,7 @@ function standInWords(engine: Omit<Engine, 'text'>): string {
   if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
   if (engine.silent_seconds)
     return `Has answered no call and no probe for ${span(1000 * engine.silent_seconds)}${inFlight === 0 ? '' : `; ${counted(inFlight, 'call')} ${inFlight === 1 ? 'runs' : 'run'} there`}.`;
+  if (failsNow(engine)) return 'Fails calls.';
   if (engine.refused_seconds)
     return `Refuses ${engine.resting ? '' : 'some '}calls for lack of room (429, 503): they pause there for ${span(1000 * engine.refused_seconds)} more.`;
   if (engine.resting) return 'Rests for a moment: it could not be reached.';

@@ -100,21 +100,22 @@ export function programDetail(
   const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
   const now = driver.now();
   const recent = context.totals.read(now);
-  const troubleIn = (engine: Engine) => {
-    const row = engineRow(context, engine, recent);
-    return { id: row.id, text: troubleOf(row), remedy: engineRemedy([row]) };
+  const rowOf = (engine: Engine) => engineRow(context, engine, recent);
+  const troubleIn = (row: Answers.Engine, isMissed = true) => ({
+    id: row.id,
+    text: troubleOf(row),
+    remedy: engineRemedy([row], isMissed),
+  });
+  const troubles = (model: string) => {
+    const rows = fleet.serving(model).map(rowOf);
+    const troubled = rows.filter((row) => !isServing(row) || row.failing);
+    return troubled.slice(0, DOWN_SHOWN).map((row) => troubleIn(row, rows.length < 2));
   };
-  const troubles = (model: string) =>
-    fleet
-      .serving(model)
-      .filter((engine) => !isServing(engine))
-      .slice(0, DOWN_SHOWN)
-      .map(troubleIn);
   const troubleAt = (id: string) => {
     const engine = fleet.get(engineId(id));
     const isDown = engine?.told === 'down';
     if (engine === undefined || !(isDown || engine.silentMs > 0)) return undefined;
-    return { ...troubleIn(engine), downMs: isDown ? now - (engine.trouble?.sinceMs ?? now) : undefined };
+    return { ...troubleIn(rowOf(engine)), downMs: isDown ? now - (engine.trouble?.sinceMs ?? now) : undefined };
   };
   const setting = {
     policy: driver.views.policyName,

@@ -58,6 +58,8 @@ export interface Engine {
   readonly cached_share: number | null;
   /** From dispatch to the first token of streamed calls, background calls aside, in the time of `/totals`. */
   readonly first_token_seconds: Spread;
+  /** It fails so many calls that it should take none. */
+  readonly failing: boolean;
   /** It reported no room, and gets no calls for a moment. */
   readonly resting: boolean;
   /** Time until the last call that it refused for lack of room may go there; null: none pauses. */

@@ -11,7 +11,7 @@ import { joined as stepOf, type Durations } from '../watch/steps.js';
 import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
-import { engineInWords } from './engine-words.js';
+import { engineInWords, failsNow } from './engine-words.js';
 import { statusOf } from './status.js';
 
 export function engineRows(context: Parts, view: TotalsView): Answers.EngineList {
@@ -66,7 +66,7 @@ export function engineRow(context: Parts, engine: Engine, recent: TotalsView): A
     kv_usage: engine.load.kvUsage ?? null,
     all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
   };
-  return { ...row, text: engineInWords(row) };
+  return { ...row, failing: failsNow(row), text: engineInWords(row) };
 }
 
 /** Null: none failed. An attempt may have been sent before the last minutes, and have failed in them. */

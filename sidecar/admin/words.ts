@@ -82,9 +82,9 @@ export function callInWords(view: CallView, setting: Setting): string {
   const { cause, engine, untilMs = Infinity } = nearest;
   const away = troubles(view.model);
   const failures = setting.failures(id);
-  // To a call that must not go elsewhere, others are no help.
+  // To a call that its request sends to one engine, others are no help.
   const helpers =
-    view.mayLeave || view.boundBy === 'balancer' ? away : away.filter(({ id: other }) => other === view.engine);
+    view.mayLeave || view.boundBy !== 'request' ? away : away.filter(({ id: other }) => other === view.engine);
   // Nothing but the earlier of two ways to the same end.
   const seen = cause === 'kv' && overdueAtMs <= untilMs ? { ...nearest, untilMs: undefined } : nearest;
   const at = engine === undefined ? undefined : setting.engine(engine);
@@ -273,7 +273,7 @@ function stayInWords({ program, waiting, mayLeave, boundBy, engine }: CallView, 
   const { leaveAtMs } = waiting ?? {};
   const until = leaveAtMs === undefined ? '' : `; in ${span(leaveAtMs - now)} others may take it`;
   const reasons = {
-    failure: 'as others have failed it',
+    failure: `which ${balancer} chose of those that have not failed it`,
     request: isLine(labelOf(program)) ? 'where its batch has sent lines that begin alike' : 'which its request needs',
     balancer: `which ${balancer} chose`,
   };

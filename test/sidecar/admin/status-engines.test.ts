@@ -111,7 +111,7 @@ it('tells what an engine that is up has failed, and warns of much until none has
     'warn',
     'What helps: maitred engines drain e3, and read its log.',
     `e3 fails calls: ${text} 2 engines up. No call waits.`,
-    `Takes any call, as none runs there. ${text}`,
+    `Fails calls. ${text}`,
   ]);
   // Without it, calls for a model would fail.
   expect(told(40, 60, 9, { models: ['x'] })[1]).toBe('What helps: restart e3, or read its log.');

@@ -165,19 +165,22 @@ it.each([
   ['balancer', undefined, 'which sticky chose'],
   ['balancer', 12_000, 'which sticky chose; in 12 s others may take it'],
   ['request', undefined, 'which its request needs'],
-  ['failure', undefined, 'as others have failed it'],
+  ['failure', undefined, 'which sticky chose of those that have not failed it'],
 ])('says why a call waits for one engine, and until when (%s, %s)', (boundBy, leaveAtMs, why) => {
   expect(told({ call: { engine: 'e', mayLeave: false, boundBy }, waiting: { leaveAtMs } })).toContain(
     `\nIt waits for e alone, ${why}.\n`,
   );
 });
 
-it('says what failed a call that another engine is to run, and names none that must not', () => {
+it('says what failed a call that another engine is to run, and names none that its request excludes', () => {
   const failures = [{ engine: 'f', message: 'status 500', atMs: -9000 }];
   const troubles = [{ id: 'f', text: 'is drained.', remedy: 'maitred engines undrain f' }];
   const retried = told({ call: { engine: 'e', mayLeave: false, boundBy: 'failure' }, failures, troubles });
   expect(retried).toContain('\nIts last attempt, on f, failed 9 s ago: status 500.\nf serves "m" and is drained.\n');
-  expect(retried).toMatch(/\nWhat helps: more KV cache/);
+  expect(retried).toMatch(/\nWhat helps: maitred engines undrain f; else more KV cache/);
+  expect(told({ call: { engine: 'e', mayLeave: false, boundBy: 'request' }, troubles })).toMatch(
+    /\nWhat helps: more KV cache/,
+  );
   expect(told({ call: { boundBy: 'balancer' }, troubles })).toMatch(
     /\nWhat helps: maitred engines undrain f; else more KV cache/,
   );

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type * as Answers from '../../../sidecar/admin/answers.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { fakeEngine, held, heldEngine, lone, named, ONE_AT_A_TIME, post, until, world } from './world.js';
+import { fakeEngine, held, heldEngine, lone, named, ONE_AT_A_TIME, post, replies, until, world } from './world.js';
 import { says } from './misbehaving.js';
 import { run } from '../../support/command-line.js';
-import type { Told } from './queued.js';
-import { queued } from './queued.js';
+import { queued, type Told } from './queued.js';
 
 describe('a waiting call', () => {
   it('is explained: its cause, with figures and in words, in /programs/{id}, /queue and metrics', async () => {
@@ -114,6 +113,25 @@ it('names an engine that is down first in what helps a call that waits at anothe
   await until(async () => (await waiting()) === 1);
   expect((await read<Told>('/programs/second/explain')).text).toMatch(
     /\ngpu-2 serves "m" and has been down for .* \(.*\).*\.\n[^]*What helps: (?:restart or )?start gpu-2[^;]*; else more engines/,
+  );
+  open();
+  await Promise.all(answers);
+});
+
+it('names an engine that fails calls in what helps a call that waits at another, and in its row', async () => {
+  const [{ engine: gpu1, open }, gpu2] = [await heldEngine(), await fakeEngine(replies(500, {}))];
+  const engines = [
+    { id: 'gpu-1', url: gpu1.url, window: 1 },
+    { id: 'gpu-2', url: gpu2.url },
+  ];
+  const { chat, read, waiting } = await world([], { engines, health: { failuresMax: 99 } });
+  const answers = Array.from({ length: 12 }, (_, at) => chat({}, named(`p-${at}`)));
+  await until(async () => (await waiting()) === 11);
+  await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'up', failing: true });
+  expect((await read<Answers.Engine>('/engines/gpu-2')).text).toMatch(/^Fails calls\. \d+ of \d+ attempts failed /);
+  const told = await Promise.all(answers.map((_, at) => read<Told>(`/programs/p-${at}/explain`)));
+  expect(told.filter(({ text }) => / has waited /.test(text)).at(-1)?.text).toMatch(
+    /\ngpu-2 serves "m" and fails calls\.\n[^]*\nWhat helps: maitred engines drain gpu-2, and read its log; else more engines/,
   );
   open();
   await Promise.all(answers);

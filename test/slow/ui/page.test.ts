@@ -105,7 +105,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     expect(await page.locator('.status .warn').count()).toBe(1);
     await see('What helps: look up in docs/OPERATIONS.md#errors what each code asks for.');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('warn');
-    await see(/^of 3 calls$/);
+    await see(/^of 3 calls; 2 by clients’ fault$/);
     await see('No figure: no engine is in service.');
     expect(await axe(page)).toEqual([]);
     await page.getByTitle(/^Completed: answered, and ended or not called/).waitFor();
