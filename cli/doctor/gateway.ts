@@ -80,7 +80,7 @@ function engineFindings(engine: Row): Finding[] {
 const SLOW_RATIO = 3;
 
 /** Engines whose first tokens take much longer than those of others with their models. Their prompts may be longer, too. */
-function slowFindings(engines: readonly Row[]): Finding[] {
+export function slowFindings(engines: readonly Pick<Row, 'id' | 'models' | 'first_token_seconds'>[]): Finding[] {
   const known = engines.flatMap(({ id, models, first_token_seconds: { count, p50 } }) =>
     count < CALLS_MIN || p50 === null ? [] : [{ id, models, p50 }],
   );
