@@ -38,12 +38,13 @@ function someText(plan: Plan, runs: readonly RunReport[], why?: string): string[
       ];
 }
 
-/** Faults that are set for a time which no run of their conditions reaches. */
+/** Faults that are set for a time which no run under their conditions reaches: sentences. */
 function missedText({ variants }: Plan, runs: readonly RunReport[]): string[] {
-  const texts = variants.flatMap(({ conditions: { name, conditions } }, at) => {
-    const ends = Math.max(...runs.flatMap((run) => (run.variant === at ? [run.makespan_seconds ?? 0] : [])));
+  const texts = variants.flatMap(({ conditions: { name, conditions } }) => {
+    const own = runs.filter(({ variant }) => variants[variant]?.conditions.name === name);
+    const ends = Math.max(...own.map((run) => run.makespan_seconds ?? 0));
     const faults = { engineLoss: conditions.engineLoss?.atMs, gatewayRestarts: conditions.gatewayRestarts?.atMs };
-    return Object.entries(faults).flatMap(([fault, times = []]) =>
+    return Object.entries(own.length === 0 ? {} : faults).flatMap(([fault, times = []]) =>
       times
         .filter((ms) => ms > 1000 * ends)
         .map((ms) => `${fault} at ${integer(ms / 1000)} s of ${name} never came, as all programs had ended.`),

@@ -66,16 +66,21 @@ describe('the advice of maitred sim', () => {
     expect(document.advice[0]).toBe('Many programs fail: pass-through; plas. Times are of those that completed.');
   });
 
-  it('says which faults no run was long enough for', () => {
+  it('says which faults no run was long enough for, of the conditions that have runs', () => {
     const conditions = {
       name: 'c.yaml',
       conditions: { engineLoss: { atMs: [50_000, 200_000], restartMs: 1 }, gatewayRestarts: { atMs: [90_000] } },
     };
-    const { plan, runs } = madeUp({ rate: [1] }, {}, (_, seed) => ({ makespan_seconds: 60 * seed, refused: {} }));
+    const { plan, runs } = madeUp({ rate: [1, 2] }, {}, (at, seed) => ({
+      makespan_seconds: at === 0 ? 60 * seed : 70,
+      refused: {},
+    }));
     const variants = plan.variants.map((variant) => ({ ...variant, conditions }));
-    expect(adviceOf({ ...plan, variants }, runs)).toEqual([
-      'engineLoss at 200 s of c.yaml never came, as all programs had ended.',
-    ]);
+    const missed = ['engineLoss at 200 s of c.yaml never came, as all programs had ended.'];
+    expect(adviceOf({ ...plan, variants }, runs)).toEqual(missed);
+    // A search that was stopped has none of some.
+    const more = [...variants, { ...variants[0]!, conditions: { ...conditions, name: 'd.yaml' } }];
+    expect(adviceOf({ ...plan, variants: more }, runs)).toEqual(missed);
   });
 
   it('says first that some programs fail, and under which setting most', () => {
